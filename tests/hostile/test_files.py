@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -49,11 +50,11 @@ def test_metadata_that_are_no_plain_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str
 ) -> None:
     """Regression: they were read, and then `armarl info --json` printed what is no JSON."""
-    plain = json.dumps
-    monkeypatch.setattr(
-        "armarl.policies.safetensors_file.json.dumps",
-        lambda metadata, **_how: f'{{"more": {more}, {plain(metadata)[1:]}',
-    )
+
+    def dumps(metadata: Any, **_how: Any) -> str:
+        return f'{{"more": {more}, {json.dumps(metadata)[1:]}'
+
+    monkeypatch.setattr(safetensors_file, "json", SimpleNamespace(dumps=dumps))
     path = tiny.policy(tmp_path, GAME)
     with pytest.raises(PolicyError, match="is damaged"):
         load_policy(path, GAME)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from armarl.common.json_text import same_json
 from armarl.common.messages import brief
 from armarl.networks.judge import survey_of
 from armarl.networks.policy_network import NetworkError, Tensors, widths
@@ -31,13 +32,14 @@ def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
     if not isinstance(variant, dict):
         raise PolicyError(f"{path} does not name the game it plays")
     said = dict(variant)
-    earlier = said.get("game") == game.name and said.get("version") in game.earlier
+    known = any(same_json(said.get("version"), version) for version in game.earlier)
+    earlier = said.get("game") == game.name and known
     if earlier:
         said |= {"version": game.version, "observation": game.observation.hash}
         if isinstance(said.get("options"), dict):
             said["options"] = {**game.make(players=game.players).options, **said["options"]}
     for key, wanted in game.variant.items():
-        if said.get(key) != wanted:
+        if not same_json(said.get(key), wanted):
             raise PolicyError(
                 f"{path} was made for {key} {brief(repr(variant.get(key)))}, this game has {key} "
                 f"{brief(repr(wanted))} ({game.name} {game.version}, {game.players} players)"
