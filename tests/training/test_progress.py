@@ -277,9 +277,9 @@ def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatc
         if broken == "tensorboard" and path.is_dir():
             shutil.rmtree(path)
             path.write_text("not a folder", "utf-8")
-        elif broken.startswith(("progress", "curve")):
+        elif broken.startswith(("progress", "curve")) and not path.is_dir():
             path.unlink(missing_ok=True)
-            path.mkdir(exist_ok=True)
+            path.mkdir()
 
     assert start_run(SETTINGS, tmp_path / "run").train(spoil)
     said = capsys.readouterr().err.splitlines()
