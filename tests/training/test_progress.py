@@ -277,9 +277,9 @@ def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatc
         if broken == "tensorboard" and path.is_dir():
             shutil.rmtree(path)
             path.write_text("not a folder", "utf-8")
-        elif broken.startswith(("progress", "curve")):
+        elif broken.startswith(("progress", "curve")) and not path.is_dir():
             path.unlink(missing_ok=True)
-            path.mkdir(exist_ok=True)
+            path.mkdir()
 
     assert start_run(SETTINGS, tmp_path / "run").train(spoil)
     said = capsys.readouterr().err.splitlines()
@@ -287,6 +287,8 @@ def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatc
     told = [line for line in said if line.endswith("the training continues")]
     assert len(told) == 1
     assert f"{shown} cannot be written" in told[0]
+    if broken == "progress.csv":
+        (tmp_path / "run" / broken).rmdir()  # the next run would ask for that
     run = resume_run(tmp_path / "run", ["total_decisions=1536"])
     assert run.decisions >= 1536
     run.close()

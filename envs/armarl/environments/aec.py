@@ -33,6 +33,7 @@ from armarl.environments.base import (
 from armarl.environments.one_thread import IN_USE, alone
 
 RENDER_MODES = ("human", "ansi")
+_PLAIN = 2**31
 _FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
 
 
@@ -185,7 +186,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             if self.terminations[agent] or self.truncations[agent]:
                 self._was_dead_step(action)
                 return
-            number = action_number(action)
+            plain = type(action) is int and 0 <= action < _PLAIN  # saves a call
+            number = action if plain else action_number(action)
             seat = self.game._play_one(
                 self._states, 0, number, self._scratch_mask, self._returns, self._reward_kind
             )
@@ -233,15 +235,15 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     def observe(self, agent: str) -> Any:
         """Return an agent's observation, in new arrays. Can be called at any time."""
+        observation = np.empty(self._observation_shape, _FLOAT32)
+        mask = np.empty(self._mask_shape, _INT8)
         at_work, this = self._at_work, get_ident()
-        within = at_work.get("thread") == this
         if at_work.setdefault("thread", this) != this:
             raise RuntimeError(IN_USE)
         try:
-            observation, mask = self._view(self._seats[agent])
+            self.game._view_one(self._states, 0, self._seats[agent], observation, mask)
         finally:
-            if not within:
-                at_work.clear()
+            at_work.clear()
         if self._mask_in_info:
             return observation
         return {self._observation_key: observation, self._mask_key: mask}

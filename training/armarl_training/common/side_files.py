@@ -34,8 +34,8 @@ class SideFiles:
         except Exception as error:  # TensorBoard's thread passes on whatever it met
             if name not in self.failed:
                 self.failed.add(name)
-                said = f"{self._folder / name} cannot be written ({error})"
+                said = f"{brief(self._folder / name)} cannot be written ({brief(error)})"
                 with suppress(OSError, ValueError):  # stderr may be closed or full as well
-                    tell(brief(f"armarl: {said}; {self._goes_on} continues"), to=sys.stderr)
+                    tell(f"armarl: {said}; {self._goes_on} continues", to=sys.stderr)
         else:
             self.failed.discard(name)
