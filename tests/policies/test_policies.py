@@ -396,7 +396,8 @@ ARMADA = make_game("armada")
 def of_version(path, version, **changed):
     """A policy of another version of Armada, with changed entries of its variant."""
     variant = {**ARMADA.variant, "version": version, **changed}
-    return forged(path, {"variant": variant}, tiny.tensors(ARMADA))
+    widths = {"trunk": [], "policy": [16, len(ARMADA.actions)], "value": [16, 1]}
+    return forged(path, {"variant": variant, "network": widths}, tiny.tensors(ARMADA))
 
 
 def test_a_policy_of_earlier_rules_says_so(path):

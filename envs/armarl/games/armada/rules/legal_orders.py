@@ -45,7 +45,6 @@ from armarl.games.armada.state import (
     MUTINY_CARD,
     NATIVES_CARD,
     NOBODY,
-    PLACE_ROOM,
     SHIPS,
     SHIPS_EACH,
     SHIPYARD_CARD,
@@ -70,6 +69,7 @@ from armarl.games.armada.state import (
 )
 
 CENTRAL_PER_BAND = 4  # ADA-31
+ALL_LAND = np.int64((1 << TERRITORIES) - 1)  # as a set
 # The kind of each card without a place in its notation, numbered as in PLAY.
 PLAIN_KINDS = np.array([CARD_NAMES.index(name) for name in PLAIN_CARDS])
 
@@ -94,13 +94,15 @@ def offer_orders(s: State, mask: Mask) -> Int:
     """ADA-15: offer all that the acting colour may begin, except `end`."""
     colour = acting_colour(s)
     if s.coups[s.raid] > 0:
-        for first in range(0, PLACE_ROOM, 64):
-            manned = manned_by(s, colour, first)
+        land = manned_by(s, colour, 0) & ALL_LAND
+        sea = manned_by(s, colour, TERRITORIES)
+        for first in range(0, 2 * TERRITORIES, TERRITORIES):
+            manned = sea if first else land
             while manned:
                 if _offer_from(s, mask, first + lowest(manned)):
                     return True
                 manned &= manned - 1
-        if _offer_unlaunched(s, mask, colour) or _offer_conversions(s, mask, colour):
+        if _offer_unlaunched(s, mask, colour, land, sea) or _offer_conversions(s, mask, colour):
             return True
         if s.enrolment and may_enrol(s, colour) and offer(mask, s.first[ENROL]):
             return True
@@ -168,13 +170,17 @@ def _offer_seawards(s: State, mask: Mask, place: Int) -> Int:
 
 
 @kernel
-def _offer_unlaunched(s: State, mask: Mask, colour: Int) -> Int:
-    """ADA-16, ADA-24: offer to launch an own ship on a city, or to scuttle anybody's near bands."""
+def _offer_unlaunched(s: State, mask: Mask, colour: Int, land: Int, sea: Int) -> Int:
+    """ADA-16, ADA-24: offer to launch an own ship on a city, or to scuttle anybody's near bands.
+
+    `land` and `sea` are the territories and the squares with bands of the colour, as sets.
+    """
     for city in range(ALL_CITIES):
         place = city_place(s, city)
         if s.ship[place] == 0:
             continue
-        if may_scuttle_on(s, place, colour) and offer(mask, s.first[SCUTTLE] + city):
+        near = (land >> place & 1) | (s.land_near[place] & land) | (s.sea_near[place] & sea)
+        if near and offer(mask, s.first[SCUTTLE] + city):
             return True
         if s.owner[place] == colour:
             begin = np.int64(s.sea_borders[place])
@@ -184,12 +190,6 @@ def _offer_unlaunched(s: State, mask: Mask, colour: Int) -> Int:
                     if offer(mask, launch):
                         return True
     return False
-
-
-@kernel
-def may_scuttle_on(s: State, place: Int, colour: Int) -> Int:
-    """ADA-24: the colour has a band on this territory, or on a contiguous territory or ship."""
-    return (s.owner[place] == colour and s.bands[place] > 0) or bands_beside(s, place, colour)
 
 
 @kernel
