@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
-from armarl.compiler.kernel_cache import keep
+from armarl.compiler.parts import make_kernel, make_part
 
 PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)
 """True if the rules run as plain Python, under `NUMBA_DISABLE_JIT=1`. This is slow, but a debugger
@@ -40,11 +40,9 @@ def kernel(
     if PLAIN_PYTHON:
         return function
     options: dict[str, Any] = {"forceinline": inline, **_OPTIONS}
-    if not entry:
-        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     if freedom:
         options["fastmath"] = set(freedom)
-    return cast(F, keep(numba.njit(**options)(function)))
+    return cast(F, (make_kernel if entry else make_part)(function, **options))
 
 
 def inlined(function: F) -> F:

@@ -94,7 +94,7 @@ def _count_uncompiled(kernel: Any, seen: set[int]) -> int:
     values = [function.__globals__.get(name) for name in names]
     values += [getattr(value, name, None) for value in values for name in names if _holds(value)]
     is_merged = kernel.targetoptions.get("inline") == "always"  # compiled as a part of its caller
-    callees = (value for value in values if hasattr(value, "overloads"))
+    callees = (getattr(value, "part", value) for value in values if hasattr(value, "overloads"))
     return (not is_merged) + sum(_count_uncompiled(callee, seen) for callee in callees)
 
 
