@@ -102,7 +102,8 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     @property
     def _numba_type_(self) -> types.Type:
-        return types.Dispatcher(self.part)
+        """What kernels see in its place, unless it calls itself."""
+        return types.Dispatcher(self if self.is_compiling else self.part)
 
     def add_overload(self, result: Any) -> None:
         """Note a compiled signature, once the variables of its parts are set."""
