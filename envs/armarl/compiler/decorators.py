@@ -34,7 +34,8 @@ def kernel(
     Args:
         function: the function to compile.
         inline: True compiles it into its callers.
-        entry: False compiles no entry point for Python.
+        entry: False if only kernels call it. Otherwise it is compiled for Python, too, once Python
+            calls it.
         freedom: LLVM's fast-math flags for floating-point arithmetic.
     """
     if PLAIN_PYTHON:

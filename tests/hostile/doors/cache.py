@@ -77,9 +77,7 @@ def _damaged(whole: bytes, rng: np.random.Generator) -> bytes:
     return bytes(content)
 
 
-def _place(
-    path: Path, content: bytes, rng: np.random.Generator, *, must_be_refused: bool
-) -> bool:
+def _place(path: Path, content: bytes, rng: np.random.Generator, *, must_be_refused: bool) -> bool:
     """Put an entry, or something else, at a path. Tell if this user alone can have put it there."""
     _remove(path)
     kind = rng.integers(8)
