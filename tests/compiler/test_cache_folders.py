@@ -21,8 +21,8 @@ pytestmark = [
 ]
 SOMEONE, OTHER = 23456, 23457  # user numbers that nobody has
 
-# Compile a kernel, or take it from disk, as a user. Everything is imported before, as the user may
-# not be allowed to read it.
+# Compile a kernel, or take it from disk, as a user. All that is imported is imported before, since
+# the user may not be allowed to read it.
 ONE = """
 import os, sys
 import numba
@@ -95,7 +95,7 @@ def files(folder):
 
 
 def test_what_root_has_prepared_is_used(opened, home):
-    """Regression: other users could not read it, used a temporary folder, and compiled."""
+    """Regression: other users could not read it, and compiled everything again."""
     prepared = opened / "prepared"
     run(ONE, prepared)
     entries = files(prepared)

@@ -24,6 +24,7 @@ import gpu_kernels
 import tiny
 from armarl import SelfPlayBatch, make_game
 from armarl.compiler import kernel_cache
+from armarl.compiler.cache_folders import Folders
 from armarl.core import batch_loops
 from armarl.devices import cuda_game, cuda_kernels
 from armarl.games.catalogue import OURS
@@ -204,7 +205,7 @@ def test_a_kernel_is_kept_for_the_next_process(
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
     monkeypatch.setattr(codegen.devices, "get_context", lambda: SimpleNamespace(device=device))
     monkeypatch.setattr(codegen.runtime.runtime, "get_version", lambda: (12, 6))
-    monkeypatch.setattr(kernel_cache, "FOLDER", tmp_path)
+    monkeypatch.setattr(kernel_cache, "FOLDERS", Folders((tmp_path,), tmp_path))
     game = make_game("armadora")
     (read,) = (k for k in gpu_kernels.kernels_of(game) if k.name == "read_status")
     signature = (numba.types.int64, read.batch)

@@ -8,8 +8,8 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
-from armarl.compiler.dispatchers import EntryDispatcher
 from armarl.compiler.kernel_cache import keep
+from armarl.compiler.parts import make_kernel, make_part
 
 PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)
 """True if the rules run as plain Python, under `NUMBA_DISABLE_JIT=1`. This is slow, but a debugger
@@ -35,17 +35,16 @@ def kernel(
     Args:
         function: the function to compile.
         inline: True compiles it into its callers.
-        entry: False compiles no entry point for Python.
+        entry: False if only kernels call it. Otherwise it is compiled for Python, too, once Python
+            calls it.
         freedom: LLVM's fast-math flags for floating-point arithmetic.
     """
     if PLAIN_PYTHON:
         return function
-    options: dict[str, Any] = {"nopython": True, "forceinline": inline, **_OPTIONS}
+    options: dict[str, Any] = {"forceinline": inline, **_OPTIONS}
     if freedom:
         options["fastmath"] = set(freedom)
-    made = keep(EntryDispatcher(function, targetoptions=options))
-    made.keep = keep
-    return cast(F, made)
+    return cast(F, (make_kernel if entry else make_part)(function, keep, **options))
 
 
 def inlined(function: F) -> F:

@@ -27,8 +27,8 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from armarl.compiler.cache_folders import FOLDERS, Folders, open_file, read_file, write_file
-from armarl.compiler.dispatchers import PartDispatcher
 from armarl.compiler.fingerprints import fingerprint
+from armarl.compiler.parts import Part
 from armarl.compiler.progress import say_once
 
 _EDITION = 3  # increase it when older cache entries must not be read
@@ -202,7 +202,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     def _unpacked(self, payload: bytes, target_context: Any) -> Any:
         saved = pickle.loads(payload)
-        if isinstance(self._dispatcher, PartDispatcher):
+        if isinstance(self._dispatcher, Part):
             return self._dispatcher.rebuilt(target_context, saved)
         return CompileResult._rebuild(target_context, *saved)
 
@@ -228,8 +228,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
             return None
         if (function := self._dispatcher.py_func).__closure__:
             function.__qualname__ = f"{self._name}_{content}"
-        form = type(self._dispatcher).__name__
-        key = (_EDITION, form, sig, codegen.magic_tuple(), self._compiler, content)
+        key = (_EDITION, sig, codegen.magic_tuple(), self._compiler, content)
         digest = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
         return f"{self._prefix}-{digest}"
 

@@ -53,7 +53,7 @@ class _Counter(event.Listener):  # type: ignore[misc]
         if not self._begun:
             self._begun = time.monotonic()
             say(
-                "compiling kernels for their first use on this machine (10 to 40 seconds; "
+                "compiling kernels for their first use on this machine (10 to 30 seconds; "
                 "`armarl compile` compiles all of them in advance) ..."
             )
         self._show(kernel.py_func.__name__)

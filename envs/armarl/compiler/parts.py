@@ -1,0 +1,129 @@
+"""Kernels as other kernels call them: compiled halfway, and finished as a part of each caller.
+
+Numba compiles every function to machine code with entry points for Python, and compiles its code
+again in each function that calls it. But most kernels are called by kernels alone. So a `Kernel`
+has two dispatchers: itself for Python, and its `part` for kernels. The code of a part is neither
+optimised nor made machine code by itself. This halves the time of a first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary, RuntimeLinker
+from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder, compile_result
+from numba.core.registry import CPUDispatcher
+
+Keep = Callable[[Any], Any]
+
+_USUAL = {"nopython": True, "boundscheck": None}  # as `numba.njit` has it
+_NO_ENTRY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+class _Code(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a part, as LLVM's intermediate representation."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave it to the caller, which is optimised with all its parts."""
+
+    def _finalize_final_module(self) -> None:
+        names = (variable.name for variable in self._final_module.global_variables)
+        if any(name.startswith(RuntimeLinker.PREFIX) for name in names):
+            super()._finalize_final_module()  # it calls itself, by its address in memory
+        else:
+            self._finalize_dynamic_globals()
+            self._verify_declare_only_symbols()
+            self._finalized = True
+
+    @property
+    def codegen(self) -> _Code:
+        """An object with `set_env`, for which Numba asks."""
+        return self
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Set a variable of the code, if it is in memory."""
+        if self._codegen._engine.is_symbol_defined(name):
+            self._codegen.set_env(name, env)
+
+    def serialize_using_object_code(self) -> tuple[str, bytes]:
+        return self.name, self._final_module.as_bitcode()
+
+
+class _Compiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler, with a library of our own for the code."""
+
+    def define_pipelines(self) -> list[Any]:
+        state = self.state
+        state.library = _Code(state.targetctx.codegen(), state.func_id.func_qualname)
+        return [DefaultPassBuilder.define_nopython_pipeline(state)]
+
+
+class Part(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function as kernels call it. Python cannot call it."""
+
+    def rebuilt(self, target_context: Any, saved: Any) -> CompileResult:
+        """Return what was compiled, from what Numba's `CompileResult` has saved of it."""
+        (name, code), fndesc, env, signature, _, _, annotation, init, envs = saved
+        library = _Code(target_context.codegen(), name)
+        library._final_module = llvm.parse_bitcode(code)
+        library._finalize_final_module()
+        return compile_result(
+            target_context=target_context,
+            typing_context=target_context.typing_context,
+            library=library,
+            environment=env,
+            entry_point=target_context.get_executable(library, fndesc, env),
+            fndesc=fndesc,
+            type_annotation=annotation,
+            signature=signature,
+            objectmode=False,
+            lifted=(),
+            reload_init=init,
+            referenced_envs=envs,
+        )
+
+
+def make_part(function: Any, keep: Keep, **options: Any) -> Any:
+    """Compile a function for kernels alone."""
+    return keep(Part(function, {}, {**_USUAL, **options, **_NO_ENTRY}, _Compiler))
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function as Python calls it."""
+
+    @cached_property
+    def part(self) -> Any:
+        """The same function as kernels call it. Without a cache, unless `make_kernel` sets it."""
+        return make_part(self.py_func, _uncached, **self.targetoptions)
+
+    @property
+    def _numba_type_(self) -> types.Type:
+        """What kernels see in its place, unless it calls itself."""
+        return types.Dispatcher(self if self.is_compiling else self.part)
+
+    def add_overload(self, result: Any) -> None:
+        """Note a compiled signature, once the variables of its parts are set."""
+        for env in result._find_referenced_environments():
+            result.library.codegen.set_env(env.env_name, env)
+        super().add_overload(result)
+
+
+def make_kernel(function: Any, keep: Keep, **options: Any) -> Any:
+    """Compile a function for Python and for kernels.
+
+    Args:
+        function: the function.
+        keep: gives a dispatcher a disk cache (`kernel_cache.keep`).
+        options: Numba's options.
+    """
+    kernel = Kernel(function, {}, {**_USUAL, **options})
+    kernel.part = make_part(function, keep, **options)  # first: a cache may change a name
+    return keep(kernel)
+
+
+def _uncached(dispatcher: Any) -> Any:
+    return dispatcher
