@@ -22,6 +22,7 @@ from armarl.games.armada.actions import (
     post_places,
 )
 from armarl.games.armada.chart.loading import Chart, ChartError, content_only, load_chart
+from armarl.games.armada.drawing.picture import picture
 from armarl.games.armada.evaluation import evaluate
 from armarl.games.armada.knowledge import conceal, determinise
 from armarl.games.armada.observation import observation_table, observe
@@ -151,6 +152,7 @@ def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Cha
         make=make,
         _describe=describe,
         _draw=draw,
+        _picture=picture,
         _explain=explain,
         option_fields=OPTION_FIELDS,
         faults=FAULTS,
