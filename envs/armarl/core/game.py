@@ -666,6 +666,11 @@ class Game(Variant):
         self._check_state(state)
         return self._draw(self, state, self._check_seat(seat))
 
+    @property
+    def has_picture(self) -> bool:
+        """Tell if the game has a drawing."""
+        return self._picture is not None
+
     def picture(
         self,
         state: State,

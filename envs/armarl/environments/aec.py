@@ -19,9 +19,17 @@ from armarl.core.batch_loops import ILLEGAL_REWARD, WAS_ILLEGAL
 from armarl.core.game import Game, IllegalActionError
 from armarl.core.verbs import CUT_SHORT, ENDED
 from armarl.environments.action_masks import Endings, mask_place
-from armarl.environments.base import GameFace, deal_number, face_game, short_box, until_reset
+from armarl.core.pictures.picture import WIDTH
+from armarl.environments.base import (
+    RENDER_FPS,
+    GameFace,
+    deal_number,
+    face_game,
+    modes_of,
+    short_box,
+    until_reset,
+)
 
-RENDER_MODES = ("human", "ansi")
 _FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
 
 
@@ -73,22 +81,27 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         mask: str = "observation",
         observation_key: str = "observation",
         mask_key: str = "action_mask",
+        render_width: int = WIDTH,
     ) -> None:
         """Create an environment. Call `reset` before playing.
 
         Args:
             game: the variant to play.
             reward: the reward that agents get at the end, one of `game.rewards`.
-            render_mode: None, "ansi" or "human". With "ansi" `render()` returns the board as text.
-                With "human" it prints the board, and `reset` and `step` call it by themselves.
+            render_mode: None, "ansi", "rgb_array" or "human". `render()` returns the board as text
+                or as pixels, uint8 (height, width, 3), or shows it in a window, which `reset` and
+                `step` also do by themselves. A game without a drawing has no pixels and is printed.
             mask: the place of the action masks, "observation" or "info".
             observation_key, mask_key: the names of the observation and the mask there.
+            render_width: the width of frames in pixels, 16 to 4096.
 
         Raises:
             TypeError: the render mode is unknown.
-            ValueError: the reward or the place of the masks is unknown.
+            ValueError: the reward or the place of the masks is unknown, or the width out of range.
         """
-        super().__init__(game, render_mode, RENDER_MODES)
+        super().__init__(game, render_mode, render_width)
+        if self._draws:
+            self._play = self._play_and_keep  # type: ignore[method-assign]
         self._place = mask_place(mask, observation_key, mask_key)
         self._mask_in_info = self._place.in_info
         self._observation_key, self._mask_key = observation_key, mask_key
@@ -99,7 +112,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self._scratch_mask = np.zeros(self._mask_shape, np.int8)
         self.metadata = {
             "name": f"{game.name}_v0",
-            "render_modes": list(RENDER_MODES),  # PettingZoo's wrappers add to it
+            "render_modes": list(modes_of(game)),  # PettingZoo's wrappers add to it
+            "render_fps": RENDER_FPS,
             "is_parallelizable": False,
         }
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
@@ -138,6 +152,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     def _open(self, seat: int) -> None:
         """Begin or continue a game in which `seat` is to move."""
+        self._before = self._last = None
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -176,7 +191,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self._end_with_returns(-seat)
 
     def _do_more(self) -> None:
-        """Update what only some environments need: masks in the infos, and the printed board."""
+        """Update what only some environments need: masks in the infos, and the shown board."""
         if self._mask_in_info:
             for agent, seat in self._seats.items():
                 self.infos[agent] = {self._mask_key: self._view(seat)[1]}
@@ -246,6 +261,14 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self._reward_kind,
         )
 
+    def _play_and_keep(self, action: int) -> int:
+        """`_play`, in environments that draw what an action has changed."""
+        before, mover = self._states.copy(), self._seats[self.agent_selection]
+        seat = RawAECEnv._play(self, action)
+        if seat != WAS_ILLEGAL:
+            self._before, self._last = before, (mover, action)
+        return seat
+
     def _view(self, seat: int) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
         """Return the observation and the mask of a seat, in new arrays."""
         observation = np.empty(self._observation_shape, _FLOAT32)
@@ -253,20 +276,24 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self.game.view_one(self._states, 0, seat, observation, mask)
         return observation, mask
 
-    def render(self) -> str | None:
-        """Return the whole board as text, with hidden values. It is for onlookers, not agents.
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Return the whole board, with hidden values, as the render mode says.
 
-        With render mode "human" the board is printed, and None is returned. `game.draw(state,
-        seat)` and `describe(seat)` show only what one agent may see.
+        It is for onlookers, not agents: `picture(seat)` and `describe(seat)` show only what one
+        agent may see.
+
+        Raises:
+            ImportError: the render mode needs the extra `render`.
+            RuntimeError: the render mode is "human", and there is no screen.
         """
-        picture = self._draw(None)
-        if self.render_mode != "human":
-            return picture
-        print(picture)
-        return None
+        return self._render(None)  # type: ignore[no-any-return]
+
+    def _repr_svg_(self) -> str | None:
+        return self._notebook(None)
 
     def close(self) -> None:
-        """Do nothing. The environment holds no resources."""
+        """Close the window of render mode "human". There is nothing else to close."""
+        self._close_window()
 
     def state_bytes(self) -> bytes:
         """Save the game with its random number generator. `load_state` restores it.
@@ -400,8 +427,8 @@ class CheckedAECEnv(RawAECEnv):
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)
 
-    def render(self) -> str | None:
-        """Return the whole board as text, with hidden values. It is for onlookers, not agents."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Return the whole board, with hidden values, as the render mode says."""
         if not self._has_reset:
             EnvLogger.error_render_before_reset()
         return super().render()
@@ -442,6 +469,7 @@ def make_aec(
     mask: str = "observation",
     observation_key: str = "observation",
     mask_key: str = "action_mask",
+    render_width: int = WIDTH,
     **options: Any,
 ) -> RawAECEnv:
     """Make an environment from a game's name, with the game's options as keywords.
@@ -450,9 +478,9 @@ def make_aec(
         TypeError: an option or the render mode is unknown.
         ValueError: a value is out of range.
     """
-    own = "reward, render_mode, mask, observation_key, mask_key"
+    own = "reward, render_mode, mask, observation_key, mask_key, render_width"
     game = face_game(name, options, own)
-    return kind(game, reward, render_mode, mask, observation_key, mask_key)
+    return kind(game, reward, render_mode, mask, observation_key, mask_key, render_width)
 
 
 def checked_env(name: str, **options: Any) -> RawAECEnv:
