@@ -30,6 +30,7 @@ def width_of(text: str, size: float) -> float:
     return sum(known.get(letter, _BOX)[0] for letter in text) * size / EM
 
 
+@lru_cache(maxsize=4096)
 def write(
     text: object,
     x: float,

@@ -54,9 +54,9 @@ def picture(scene: Scene) -> Picture:
     marked = _changed(scene.before, scene.view)
     parts = [
         *_map(page, scene.view, marked),
-        _heading(scene),
+        *_heading(scene),
         _legend(scene),
-        *(_panel(scene, player) for player in range(scene.game.players)),
+        *(part for player in range(scene.game.players) for part in _panel(scene, player)),
     ]
     seen = "" if scene.seat is None else f", as {scene.names[scene.seat]} sees it"
     return Picture(page.sheet, f"Armada: {_turn(scene)}{seen}", tuple(parts))
@@ -229,30 +229,32 @@ def _turn(scene: Scene) -> str:
     return f"{who}{' raids' if turn['raid'] else ''}: {coups}"
 
 
-def _heading(scene: Scene) -> Part:
+def _heading(scene: Scene) -> list[Part]:
     """Return the lines above the map: turn and coups; the seat to move, the last order, dice."""
-    view, middle = scene.view, 32.0
-    text, start = "", LEFT
+    view, middle, end = scene.view, 32.0, WIDTH - LEFT - 300
+    number, start, turn = view["turn"]["number"], LEFT, ""
     if view["result"] is None:
-        text += f'<g transform="translate({LEFT + 22} {middle})">'
-        text += pieces.shape(view["turn"]["colour"]) + "</g>"
+        turn += f'<g transform="translate({LEFT + 22} {middle})">'
+        turn += pieces.shape(view["turn"]["colour"]) + "</g>"
         start += 54
-    number = view["turn"]["number"]
-    text += write(_turn(scene), start, middle + 12, 38, "var(--ink)", "start", 800)
-    if number is not None:
-        text += write(f"turn {number + 1}", WIDTH - LEFT, middle + 11, 30, "var(--ink)", "end")
+    turn += write(_turn(scene), start, middle + 12, 38, "var(--ink)", "start", end - start - 10)
     said = []
     if scene.last:
         seat, order = scene.last
         said.append(f"{scene.names[seat]}: {order}")
     if view["pending"] and view["to_move"] is not None:
         said.append(f"{scene.names[view['to_move']]} decides on {view['pending']['order']}")
-    text += write(" · ".join(said), LEFT + 4, 78, 28, "var(--ink)", "start", 800)
-    dice = [pieces.die(kind, face) for kind, face in view["chance"]][-8:]
-    if dice:
-        wide = 46 * len(dice)
-        text += pieces.row(dice, WIDTH - LEFT - wide / 2, 66, 46)
-    return Part((0, 0, WIDTH, TOP - FRAME), f'<g id="heading">{text}</g>')
+    last = write(" · ".join(said), LEFT + 4, 80, 27, "var(--ink)", "start", end - LEFT - 10)
+    dice = ""
+    if number is not None:
+        dice += write(f"turn {number + 1}", WIDTH - LEFT, middle + 11, 30, "var(--ink)", "end")
+    if thrown := [pieces.die(kind, face) for kind, face in view["chance"]][-6:]:
+        dice += pieces.row(thrown, WIDTH - LEFT - 23 * len(thrown), 66, 46)
+    return [
+        Part((0, 0, end, 56), f'<g id="turn">{turn}</g>'),
+        Part((0, 56, end, TOP - FRAME - 56), f'<g id="last">{last}</g>'),
+        Part((end, 0, WIDTH - end, TOP - FRAME), f'<g id="dice">{dice}</g>'),
+    ]
 
 
 def _legend(scene: Scene) -> Part:
@@ -276,7 +278,7 @@ def _legend(scene: Scene) -> Part:
     return Part((0, LEGEND - 26, WIDTH, 52), f'<g id="legend">{text}</g>')
 
 
-def _panel(scene: Scene, player: int) -> Part:
+def _panel(scene: Scene, player: int) -> list[Part]:
     """Return a player's panel: name, colours with their scores, claims, and cards."""
     view, players = scene.view, scene.game.players
     gap = 12
@@ -284,26 +286,33 @@ def _panel(scene: Scene, player: int) -> Part:
     x = 14 + player * (wide + gap)
     moves = view["to_move"] == player
     you = "" if scene.seat is None else relation(scene.game.sides, scene.seat, player)
-    edge = "var(--ink)"
-    text = (
-        f'<rect width="{wide:.1f}" height="{PANEL}" rx="14" fill="var(--panel)" stroke="{edge}" '
-        f'stroke-width="{7 if moves else 1.5}"/>'
+    result, colours = view["result"], _colours(scene, player)
+    won = bool(result and player in result["winners"])
+    room = wide / len(colours)
+    title = write(scene.names[player] + you, 18, 40, 29, "var(--ink)", "start", wide - 100 * won - 36)
+    if won:
+        title += write("won", wide - 16, 40, 29, "var(--ink)", "end")
+    edge = (
+        f'<rect width="{wide:.1f}" height="{PANEL}" rx="14" fill="var(--panel)" '
+        f'stroke="var(--ink)" stroke-width="{7 if moves else 1.5}"/>'
     )
-    text += write(scene.names[player] + you, 18, 40, 29, "var(--ink)", "start", wide - 36)
-    result = view["result"]
-    if result and player in result["winners"]:
-        text += write("won", wide - 16, 40, 29, "var(--ink)", "end")
-    colours = _colours(scene, player)
+    rows = [  # a part's name, its box and what it shows
+        ("player", (-4.0, -4.0, wide + 8, PANEL + 8), edge),
+        ("name", (8.0, 8.0, wide - 16, 42.0), title),
+    ]
     for k, colour in enumerate(colours):
-        room = wide / len(colours)
-        text += f'<g transform="translate({room * k:.1f} 0)">{_score(scene, colour, room)}</g>'
+        score = f'<g transform="translate({room * k:.1f} 0)">{_score(scene, colour, room)}</g>'
+        rows.append((colour, (room * k + 4, 52.0, room - 8, 93.0), score))
     if view["options"]["cards"]:
-        text += _cards(scene, player, wide)
-    svg = (
-        f'<g id="player-{player}" data-player="{player}" transform="translate({x:.1f} {PANELS})">'
-        f"{text}</g>"
-    )
-    return Part((x - 4, PANELS - 4, wide + 8, PANEL + 8), svg)
+        rows.append(("hand", (8.0, 145.0, wide - 16, 40.0), _cards(scene, player, wide)))
+    return [
+        Part(
+            (x + left, PANELS + top, width, height),
+            f'<g id="{name}-{player}" data-player="{player}" '
+            f'transform="translate({x:.1f} {PANELS})">{svg}</g>',
+        )
+        for name, (left, top, width, height), svg in rows
+    ]
 
 
 def _colours(scene: Scene, player: int) -> list[str]:

@@ -77,11 +77,12 @@ def picture(scene: Scene) -> Picture:
     marked = _changed(scene)
     parts = [
         _ground(scene),
-        *(_square(scene, number, lands, marked) for number in range(SQUARES)),
+        *(_tint(land, name) for land in lands for name in land.squares),
+        *(_square(scene, number, marked) for number in range(SQUARES)),
         *(_line(scene, number, marked) for number in range(len(LINE_NAMES))),
         *(_score(scene, land, len(lands)) for land in lands),
-        _heading(scene),
-        *(_panel(scene, player) for player in range(scene.game.players)),
+        *_heading(scene),
+        *(part for player in range(scene.game.players) for part in _panel(scene, player)),
     ]
     seen = "" if scene.seat is None else f", as {scene.names[scene.seat]} sees it"
     return Picture(SHEET, f"Armadora: {_turn(scene)}{seen}", tuple(parts))
@@ -144,13 +145,19 @@ def _ground(scene: Scene) -> Part:
     return Part((0, 0, WIDTH, HEIGHT), f'<g id="ground">{text}</g>')
 
 
-def _square(scene: Scene, square: int, lands: list[Territory], marked: set[str]) -> Part:
-    """Return a square with its territory's tint and its piece."""
+def _tint(land: Territory, name: str) -> Part:
+    """Return the tint of a square, which tells who leads in its territory."""
+    x, y = _corner(SQUARE_NAMES.index(name))
+    fill = "none" if land.leader is None else f"url(#side{land.leader})"
+    rect = f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}"/>'
+    return Part((x, y, CELL, CELL), f'<g id="land-{name}">{rect}</g>')
+
+
+def _square(scene: Scene, square: int, marked: set[str]) -> Part:
+    """Return a square's piece."""
     name, view = SQUARE_NAMES[square], scene.view
     x, y = _corner(square)
-    leader = next(land.leader for land in lands if name in land.squares)
-    fill = "none" if leader is None else f"url(#side{leader})"
-    text = f'<rect width="{CELL}" height="{CELL}" fill="{fill}" pointer-events="all"/>'
+    text = f'<rect width="{CELL}" height="{CELL}" fill="none" pointer-events="all"/>'
     if name in marked:
         text += (
             f'<rect x="9" y="9" width="{CELL - 18}" height="{CELL - 18}" rx="12" '
@@ -304,53 +311,73 @@ def _turn(scene: Scene) -> str:
     return f"{scene.names[view['to_move']]} {stage.get(view['stage'], 'after the power')}"
 
 
-def _heading(scene: Scene) -> Part:
+def _heading(scene: Scene) -> list[Part]:
     """Return the line above the board: turn, last move and palisades left."""
     view = scene.view
     mover = view["to_move"]
-    text = ""
+    turn = ""
     if mover is not None:
-        text += f'<g transform="translate({LEFT + 20} 36)">'
-        text += _shape(mover, 34, paint_of(scene, mover), "var(--white)", 2) + "</g>"
+        turn += f'<g transform="translate({LEFT + 20} 36)">'
+        turn += _shape(mover, 34, paint_of(scene, mover), "var(--white)", 2) + "</g>"
     start = LEFT + (46 if mover is not None else 0)
-    text += write(_turn(scene), start, 47, 34, "var(--ink)", "start", 470)
+    turn += write(_turn(scene), start, 47, 34, "var(--ink)", "start", 470)
+    last = ""
     if scene.last:
         seat, said = scene.last
-        text += f'<g transform="translate({LEFT + 548} 36)">'
-        text += _shape(seat, 28, paint_of(scene, seat), "var(--white)", 2) + "</g>"
-        text += write(said, LEFT + 570, 46, 30, "var(--ink)", "start", 190)
-    text += (
+        last += f'<g transform="translate({LEFT + 548} 36)">'
+        last += _shape(seat, 28, paint_of(scene, seat), "var(--white)", 2) + "</g>"
+        last += write(said, LEFT + 570, 46, 30, "var(--ink)", "start", 190)
+    left = view["palisades_left"]
+    supply = (
+        f'<title>palisades left: {left}</title>'
         f'<g transform="translate({WIDTH - LEFT - 110} 14) scale(.4)"><rect x="-10.5" width="21" '
         'height="108" rx="7" fill="var(--wood)" stroke="var(--wood-edge)" stroke-width="4"/></g>'
+        + write(f"×{left}", WIDTH - LEFT - 92, 47, 32, "var(--ink)", "start")
     )
-    text += write(f"×{view['palisades_left']}", WIDTH - LEFT - 92, 47, 32, "var(--ink)", "start")
-    svg = f'<g id="heading"><title>palisades left: {view["palisades_left"]}</title>{text}</g>'
-    return Part((0, 0, WIDTH, 66), svg)
+    middle, end = LEFT + 526, WIDTH - LEFT - 124
+    return [
+        Part((0, 0, middle, 66), f'<g id="turn">{turn}</g>'),
+        Part((middle, 0, end - middle, 66), f'<g id="last">{last}</g>'),
+        Part((end, 0, WIDTH - end, 66), f'<g id="supply">{supply}</g>'),
+    ]
 
 
-def _panel(scene: Scene, player: int) -> Part:
+def _panel(scene: Scene, player: int) -> list[Part]:
     """Return a player's panel: name, character, Warriors in hand, powers, reinforcement, gold."""
     view, players = scene.view, scene.game.players
     gap = 12
     wide = (COLUMNS * CELL + 8 - gap * (players - 1)) / players
     x = LEFT - 4 + player * (wide + gap)
     moves = view["to_move"] == player
-    text = (
-        f'<rect width="{wide:.1f}" height="{PANEL}" rx="14" fill="var(--panel)" '
-        f'stroke="{paint_of(scene, player)}" stroke-width="{7 if moves else 2.5}"/>'
-        f'<g transform="translate(34 36)">'
-        f"{_shape(player, 38, paint_of(scene, player), 'var(--white)', 2)}"
-        f"{write(LETTERS[player], 0, 12 if player == 2 else 9, 24, '#ffffff')}</g>"
-    )
+    drop = 12 if player == 2 else 9
     you = " (you)" if scene.seat == player else ""
-    text += write(scene.names[player] + you, 62, 45, 29, "var(--ink)", "start", wide - 74)
-    text += _notes(scene, player, wide)
-    text += f'<g transform="translate(14 124)">{_hand(scene, player, wide - 28)}</g>'
-    svg = (
-        f'<g id="player-{player}" data-player="{player}" transform="translate({x:.1f} {BELOW})">'
-        f"{text}</g>"
-    )
-    return Part((x - 5, BELOW - 5, wide + 10, PANEL + 10), svg)
+    rows = {  # the name of a part, its top and bottom, and what it shows
+        "player": (
+            (-5, PANEL + 5),
+            f'<rect width="{wide:.1f}" height="{PANEL}" rx="14" fill="var(--panel)" '
+            f'stroke="{paint_of(scene, player)}" stroke-width="{7 if moves else 2.5}"/>',
+        ),
+        "name": (
+            (10, 60),
+            f'<g transform="translate(34 36)">'
+            f"{_shape(player, 38, paint_of(scene, player), 'var(--white)', 2)}"
+            f"{write(LETTERS[player], 0, drop, 24, '#ffffff')}</g>"
+            f"{write(scene.names[player] + you, 62, 45, 29, 'var(--ink)', 'start', wide - 74)}",
+        ),
+        "notes": ((62, 96), _notes(scene, player, wide)),
+        "hand": (
+            (96, 188),
+            f'<g transform="translate(14 124)">{_hand(scene, player, wide - 28)}</g>',
+        ),
+    }
+    return [
+        Part(
+            (x - 5, BELOW + top, wide + 10, bottom - top),
+            f'<g id="{name}-{player}" data-player="{player}" '
+            f'transform="translate({x:.1f} {BELOW})">{svg}</g>',
+        )
+        for name, ((top, bottom), svg) in rows.items()
+    ]
 
 
 def _notes(scene: Scene, player: int, wide: float) -> str:
