@@ -14,7 +14,9 @@ from fontTools.pens.svgPathPen import SVGPathPen
 from fontTools.pens.transformPen import TransformPen
 from fontTools.ttLib import TTFont
 
-LETTERS = Path(__file__).resolve().parents[2] / "envs" / "armarl" / "core" / "pictures" / "letters.json"
+LETTERS = (
+    Path(__file__).resolve().parents[2] / "envs" / "armarl" / "core" / "pictures" / "letters.json"
+)
 EM = 200  # units of a letter's height; a picture of 2,000 pixels shows no edge of the grid
 WANTED = [*range(0x20, 0x7F), *range(0xA1, 0x180), *map(ord, "–—’“”•…−×▲")]
 
@@ -30,7 +32,7 @@ def main() -> None:
             glyphs[names[code]].draw(TransformPen(pen, (scale, 0, 0, -scale, 0, 0)))
             found[chr(code)] = [round(glyphs[names[code]].width * scale), pen.getCommands()]
     text = json.dumps(found, ensure_ascii=False, indent=0, separators=(",", ":"))
-    LETTERS.write_text(text.replace("[\n", "[").replace(",\n\"M", ',"M').replace("\n]", "]") + "\n")
+    LETTERS.write_text(text.replace("[\n", "[").replace(',\n"M', ',"M').replace("\n]", "]") + "\n")
 
 
 if __name__ == "__main__":

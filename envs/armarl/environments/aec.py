@@ -17,9 +17,9 @@ from armarl.common.numbers import action_number
 from armarl.compiler.types import States
 from armarl.core.batch_loops import ILLEGAL_REWARD, WAS_ILLEGAL
 from armarl.core.game import Game, IllegalActionError
+from armarl.core.pictures.sheet import WIDTH
 from armarl.core.verbs import CUT_SHORT, ENDED
 from armarl.environments.action_masks import Endings, mask_place
-from armarl.core.pictures.picture import WIDTH
 from armarl.environments.base import (
     RENDER_FPS,
     GameFace,

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from armarl.common.numbers import whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game, check_game
-from armarl.core.pictures.picture import WIDTH, Picture
+from armarl.core.pictures.picture import Picture
+from armarl.core.pictures.sheet import WIDTH
 from armarl.games.make_game import check_options, make_game
 
 RENDER_MODES = ("human", "ansi", "rgb_array")

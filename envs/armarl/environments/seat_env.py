@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from armarl.common.numbers import action_number
 from armarl.compiler.types import States
 from armarl.core.game import Game
+from armarl.core.pictures.sheet import WIDTH
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL
 from armarl.environments.action_masks import Endings, mask_place
-from armarl.core.pictures.picture import WIDTH
 from armarl.environments.base import (
     RENDER_FPS,
     RENDER_MODES,

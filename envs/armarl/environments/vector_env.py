@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from armarl.common.numbers import is_whole, whole_number
 from armarl.core.game import Game
-from armarl.core.pictures.picture import WIDTH
+from armarl.core.pictures.sheet import WIDTH
 from armarl.core.verbs import CUT_SHORT, ILLEGAL, PLAYING
 from armarl.devices.device import action_ids
 from armarl.environments.action_masks import Endings, mask_place

@@ -18,7 +18,8 @@ from armarl.core.game import Game
 from armarl.core.observation_blocks import Blocks
 from armarl.core.observation_table import Block, Board, ObservationTable
 from armarl.core.pictures.lettering import width_of, write
-from armarl.core.pictures.picture import Part, Picture, Scene, Sheet
+from armarl.core.pictures.picture import Picture, Scene
+from armarl.core.pictures.sheet import Part, Sheet
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING, Verbs
 from armarl.games.catalogue import GameEntry
 

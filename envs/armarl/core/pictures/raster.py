@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.numbers import whole_number
-from armarl.core.pictures.picture import PLAIN_THEMES, Box, Part, Picture, Sheet, check_theme
+from armarl.core.pictures.sheet import PLAIN_THEMES, Box, Part, Sheet, check_theme
 
 LEAST_WIDTH, MOST_WIDTH = 16, 4096
 _KEPT = 1024  # drawn parts
@@ -41,12 +41,12 @@ def size_of(sheet: Sheet, width: int) -> tuple[int, int]:
     return width, 2 * max(1, round(sheet.height * width / sheet.width / 2))
 
 
-def pixels(picture: Picture, width: int, theme: str) -> NDArray[np.uint8]:
+def pixels(sheet: Sheet, parts: tuple[Part, ...], width: int, theme: str) -> NDArray[np.uint8]:
     """Return a picture as an array, uint8 (height, width, 3)."""
     check_theme(theme, PLAIN_THEMES)
     with _LOCK:
-        canvas = _canvas(picture.sheet, theme, *size_of(picture.sheet, width))
-        return canvas.show(picture.parts)
+        canvas = _canvas(sheet, theme, *size_of(sheet, width))
+        return canvas.show(parts)
 
 
 @lru_cache(maxsize=_CANVASES)
@@ -96,13 +96,13 @@ def _size(area: Area) -> int:
     return (area[2] - area[0]) * (area[3] - area[1])
 
 
-def png(picture: Picture, width: int, theme: str) -> bytes:
+def png(sheet: Sheet, parts: tuple[Part, ...], width: int, theme: str) -> bytes:
     """Return a picture as a PNG file."""
     check_theme(theme, PLAIN_THEMES)
-    width, height = size_of(picture.sheet, width)
-    body = "\n".join(part.svg for part in picture.parts)
-    box = (0.0, 0.0, picture.sheet.width, picture.sheet.height)
-    return _rendered(picture.sheet, body, box, width, height, theme)
+    width, height = size_of(sheet, width)
+    body = "\n".join(part.svg for part in parts)
+    box = (0.0, 0.0, sheet.width, sheet.height)
+    return _rendered(sheet, body, box, width, height, theme)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -10,7 +10,7 @@ from functools import cached_property
 from math import cos, pi, sin
 
 from armarl.core.pictures.lettering import write
-from armarl.core.pictures.picture import Box
+from armarl.core.pictures.sheet import Box
 from armarl.games.armada.chart.geography import Chart
 from armarl.games.armada.chart.outlines import SIZE, Outlines, Point
 
@@ -59,9 +59,7 @@ class Ground:
         for i, island in enumerate(self.islands):
             coast = " ".join(_path(loop) for loop in self._outlines.coasts(island))
             found[f"coast{i}"] = f'<path id="coast{i}" d="{coast}"/>'
-            found[f"island{i}"] = (
-                f'<clipPath id="island{i}"><use href="#coast{i}"/></clipPath>'
-            )
+            found[f"island{i}"] = f'<clipPath id="island{i}"><use href="#coast{i}"/></clipPath>'
         return found
 
     @cached_property
@@ -116,8 +114,9 @@ def frame() -> str:
     scale = ""
     for k in range(0, 28, 2):
         start, unit = k * SIZE / 28, SIZE / 28
-        scale += f"M{start:g} -11h{unit:g}v11h{-unit:g}Z M{start + unit:g} {SIZE:g}h{unit:g}v11h{-unit:g}Z"
-        scale += f"M-11 {start:g}h11v{unit:g}h-11Z M{SIZE:g} {start + unit:g}h11v{unit:g}h-11Z"
+        across, down = f"h{unit:g}v11h{-unit:g}Z", f"h11v{unit:g}h-11Z"
+        scale += f"M{start:g} -11{across}M{start + unit:g} {SIZE:g}{across}"
+        scale += f"M-11 {start:g}{down}M{SIZE:g} {start + unit:g}{down}"
     text += f'<path d="{scale}" fill="var(--ink)"/>'
     for gap, width in ((0, 2), (11, 1.5), (18, 3)):
         side = SIZE + 2 * gap

@@ -7,7 +7,8 @@ from typing import Any
 
 from armarl.common.messages import relation
 from armarl.core.pictures.lettering import width_of, write
-from armarl.core.pictures.picture import Box, Part, Picture, Scene, Sheet
+from armarl.core.pictures.picture import Picture, Scene
+from armarl.core.pictures.sheet import Box, Part, Sheet
 from armarl.games.armada.chart.geography import CENTRAL, Chart, Raster
 from armarl.games.armada.chart.outlines import SIZE
 from armarl.games.armada.drawing import pieces
@@ -16,7 +17,7 @@ from armarl.games.armada.drawing.ground import FRAME, LEFT, TOP, Ground, frame
 WIDTH = SIZE + 2 * LEFT
 LEGEND = TOP + SIZE + FRAME + 34  # the middle of the line under the map
 PANELS = LEGEND + 34
-PANEL = 190
+PANEL = 222
 HEIGHT = PANELS + PANEL + 16
 
 View = dict[str, Any]
@@ -33,7 +34,8 @@ class _Page:
         whole = (0.0, 0.0, WIDTH, HEIGHT)
         self.below = Part(whole, f'<g id="ground">{page}{_on_map(ground.below + frame())}</g>')
         self.above = Part(
-            (LEFT, TOP, SIZE, SIZE), f'<g id="borders" pointer-events="none">{_on_map(ground.above)}</g>'
+            (LEFT, TOP, SIZE, SIZE),
+            f'<g id="borders" pointer-events="none">{_on_map(ground.above)}</g>',
         )
 
 
@@ -205,11 +207,12 @@ def _square(ground: Ground, number: int, view: View, marked: set[str]) -> Part:
         line = [pieces.ship(ship["colour"], ship["bands"])]
         if ship["gold"]:
             line.append(pieces.coin(ship["gold"]))
-        text += pieces.row(line, x, y - 8, 46)
+        fleet = pieces.row(line, 0, 0, 44)
+        text += f'<g transform="translate({x:.1f} {y - 10:.1f}) scale(1.2)">{fleet}</g>'
         words = f"ship, {ship['colour'] or 'nobody'}, {ship['bands']} bands, {ship['gold']} gold"
-    text += write(name, x, y + (36 if ship else 6), 19, "var(--foam)")
+    text += write(name, x, y + (40 if ship else 6), 19, "var(--foam)")
     svg = f'<g id="place-{name}" data-place="{name}"><title>{name}: {words}</title>{text}</g>'
-    return Part(_around(ground, number, 52, 46), _on_map(svg))
+    return Part(_around(ground, number, 60, 50), _on_map(svg))
 
 
 # --- around the map ------------------------------------------------------------------------------
@@ -289,7 +292,9 @@ def _panel(scene: Scene, player: int) -> list[Part]:
     result, colours = view["result"], _colours(scene, player)
     won = bool(result and player in result["winners"])
     room = wide / len(colours)
-    title = write(scene.names[player] + you, 18, 40, 29, "var(--ink)", "start", wide - 100 * won - 36)
+    title = write(
+        scene.names[player] + you, 18, 40, 29, "var(--ink)", "start", wide - 100 * won - 36
+    )
     if won:
         title += write("won", wide - 16, 40, 29, "var(--ink)", "end")
     edge = (
@@ -302,9 +307,9 @@ def _panel(scene: Scene, player: int) -> list[Part]:
     ]
     for k, colour in enumerate(colours):
         score = f'<g transform="translate({room * k:.1f} 0)">{_score(scene, colour, room)}</g>'
-        rows.append((colour, (room * k + 4, 52.0, room - 8, 93.0), score))
+        rows.append((colour, (room * k + 4, 52.0, room - 8, 126.0), score))
     if view["options"]["cards"]:
-        rows.append(("hand", (8.0, 145.0, wide - 16, 40.0), _cards(scene, player, wide)))
+        rows.append(("hand", (8.0, 178.0, wide - 16, 40.0), _cards(scene, player, wide)))
     return [
         Part(
             (x + left, PANELS + top, width, height),
@@ -336,7 +341,7 @@ def _score(scene: Scene, colour: str, wide: float) -> str:
         svg, end = pieces.entry(piece, str(count), at, 124)
         text, at = text + svg, end + 14
     words = f"land {len(owned)}, reserve {view['reserve'][colour]}"
-    return text + write(words, at + 2, 133, 24, "var(--ink)", "start", wide - at - 12)
+    return text + write(words, 22, 168, 24, "var(--ink)", "start", wide - 32)
 
 
 def _cards(scene: Scene, player: int, wide: float) -> str:
@@ -347,5 +352,5 @@ def _cards(scene: Scene, player: int, wide: float) -> str:
     else:
         counts = {card: hand.count(card) for card in hand}
         words = ", ".join(f"{n}× {card}" if n > 1 else card for card, n in counts.items())
-    text, _ = pieces.entry(pieces.CARD, "", 18, 162)
-    return text + write(words or "no cards", 52, 170, 24, "var(--ink)", "start", wide - 62)
+    text, _ = pieces.entry(pieces.CARD, "", 18, 197)
+    return text + write(words or "no cards", 52, 205, 24, "var(--ink)", "start", wide - 62)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from armarl.core.pictures.lettering import width_of, write
-from armarl.core.pictures.picture import Box, Part, Picture, Scene, Sheet
+from armarl.core.pictures.picture import Picture, Scene
+from armarl.core.pictures.sheet import Box, Part, Sheet
 from armarl.games.armadora.board import (
     COLUMNS,
     LINE_NAMES,
@@ -102,7 +103,9 @@ def _changed(scene: Scene) -> set[str]:
     changed = set(view["palisades"]) ^ set(before["palisades"])
     for key in ("warriors", "gold"):
         old, new = before[key], view[key]
-        changed |= {name for name in old.keys() | new.keys() if _pieces(old, name) != _pieces(new, name)}
+        changed |= {
+            name for name in old.keys() | new.keys() if _pieces(old, name) != _pieces(new, name)
+        }
     for old, new in zip(before["seen"], view["seen"], strict=True):
         changed |= set(old) ^ set(new)
     return changed
@@ -173,7 +176,9 @@ def _square(scene: Scene, square: int, marked: set[str]) -> Part:
     elif gold := view["gold"].get(name):
         middle = _pile(gold)
         words += f": {gold} gold"
-    text += f'<g transform="translate({CELL / 2:g} {CELL / 2:g})">{middle}</g>' if middle else ""
+    text += (
+        f'<g transform="translate({CELL / 2:g} {CELL / 2 + 5:g})">{middle}</g>' if middle else ""
+    )
     svg = (
         f'<g id="place-{name}" data-place="{name}" transform="translate({x} {y})">'
         f"<title>{words}</title>{text}</g>"
@@ -234,9 +239,7 @@ def _warrior(scene: Scene, warrior: dict[str, Any], readers: list[int]) -> str:
 
 def _pile(gold: int) -> str:
     """Return a pile of coins with its number."""
-    coins = "".join(
-        f'<ellipse cy="{34 - 7 * k}" rx="36" ry="13"/>' for k in range(min(gold, 7))
-    )
+    coins = "".join(f'<ellipse cy="{34 - 7 * k}" rx="36" ry="13"/>' for k in range(min(gold, 7)))
     top = 34 - 7 * min(gold, 7)
     return (
         f'<g fill="var(--gold)" stroke="var(--gold-edge)" stroke-width="2.5">{coins}'
@@ -258,7 +261,7 @@ def _line(scene: Scene, line: int, marked: set[str]) -> Part:
             else 'stroke="var(--wood-edge)" stroke-width="2.5"'
         )
         posts = "".join(
-            f'<rect x="{-8 if k % 2 else -9.5}" y="{4 + k * 13.1:.1f}" width="{16 if k % 2 else 19}" '
+            f'<rect x="{k % 2 * 1.5 - 9.5}" y="{4 + k * 13.1:.1f}" width="{19 - k % 2 * 3}" '
             'height="11.5" rx="4"/>'
             for k in range(8)
         )
@@ -267,7 +270,8 @@ def _line(scene: Scene, line: int, marked: set[str]) -> Part:
             f'{edge}/><g fill="var(--wood)">{posts}</g>'
         )
     else:
-        text = f'<rect x="-9" y="12" width="18" height="{CELL - 24}" fill="none" pointer-events="all"/>'
+        high = CELL - 24
+        text = f'<rect x="-9" y="12" width="18" height="{high}" fill="none" pointer-events="all"/>'
     turn = "" if upright else " rotate(-90)"
     svg = (
         f'<g id="line-{name}" data-line="{name}" transform="translate({x} {y}){turn}">'
@@ -289,10 +293,12 @@ def _score(scene: Scene, land: Territory, number: int) -> Part:
         text += write(words, at + 20, 17, 21, "var(--ink)", "start")
         at += 26 + width_of(words, 21)
     if shown:
-        back = f'<rect y="-1" width="{at:.0f}" height="23" rx="8" fill="var(--page)" opacity=".85"/>'
+        back = (
+            f'<rect y="-1" width="{at:.0f}" height="23" rx="8" fill="var(--page)" opacity=".85"/>'
+        )
         text = back + text
-    svg = f'<g id="score-{land.squares[0]}" transform="translate({x + 12} {y + 13})">{text}</g>'
-    return Part((x + 10, y + 10, 250, 28), svg)
+    svg = f'<g id="score-{land.squares[0]}" transform="translate({x + 13} {y + 7})">{text}</g>'
+    return Part((x + 10, y + 4, 250, 28), svg)
 
 
 # --- around the board ----------------------------------------------------------------------------
@@ -329,7 +335,7 @@ def _heading(scene: Scene) -> list[Part]:
         last += write(said, LEFT + 570, 46, 30, "var(--ink)", "start", 190)
     left = view["palisades_left"]
     supply = (
-        f'<title>palisades left: {left}</title>'
+        f"<title>palisades left: {left}</title>"
         f'<g transform="translate({WIDTH - LEFT - 110} 14) scale(.4)"><rect x="-10.5" width="21" '
         'height="108" rx="7" fill="var(--wood)" stroke="var(--wood-edge)" stroke-width="4"/></g>'
         + write(f"×{left}", WIDTH - LEFT - 92, 47, 32, "var(--ink)", "start")
@@ -385,12 +391,14 @@ def _notes(scene: Scene, player: int, wide: float) -> str:
     view, notes = scene.view, []
     if view["characters"]:
         powers = view["powers"][player]
-        notes.append(f"{view['characters'][player].capitalize()}, {powers} power{'s' * (powers != 1)}")
+        notes.append(
+            f"{view['characters'][player].capitalize()}, {powers} power{'s' * (powers != 1)}"
+        )
         if view["reinforcements"][player]:
             notes.append("1 reinforcement" if wide > 300 else "+1")
     if (result := view["result"]) is not None:
         side = scene.game.sides[player]
-        notes = [f"{result['gold'][side]} gold"] + notes[:1]
+        notes = [f"{result['gold'][side]} gold"]
         if side in result["winners"]:
             notes.insert(0, "won")
     elif view["passed"][player]:
@@ -407,7 +415,8 @@ def _hand(scene: Scene, player: int, wide: float) -> str:
     if hand is None:
         shown = [("?", size)]
     else:
-        shown = [(value, n) for value, n in hand.items() if n or value in "1234"]
+        held = "12" if scene.view["options"].get("board") == "mini" else "1234"
+        shown = [(value, n) for value, n in hand.items() if n or value in held]
     step, text = min(wide / max(len(shown), 1), 84.0), ""
     for k, (value, n) in enumerate(shown):
         back, ink = (paint, "#ffffff") if value == "?" else ("var(--face)", "#20180c")
