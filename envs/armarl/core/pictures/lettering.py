@@ -55,7 +55,7 @@ def write(
     line = " ".join(str(text).split())
     if most is not None and (wide := width_of(line, size)) > most:
         size = max(size * most / wide, size * 2 / 3)
-        while len(line) > 1 and width_of(line, size) > most:
+        while len(line) > 1 and width_of(line, size) > most + 0.01:  # but for rounding
             line = line.removesuffix("…")[:-1] + "…"
     x -= width_of(line, size) * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
     known, at, uses = letters(), 0, []

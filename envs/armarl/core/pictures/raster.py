@@ -58,14 +58,14 @@ class _Canvas:
     """The last frame of a kind. The next one differs from it only where parts have changed."""
 
     def __init__(self, sheet: Sheet, theme: str, width: int, height: int) -> None:
-        self._draw = lambda part: _drawn(part, sheet, theme, width, height)
+        self._kind = sheet, theme, width, height
         self._whole = (0, 0, width, height)
         self._frame = np.empty((height, width, 3), np.uint8)
         self._sprites: list[_Sprite] = []
 
     def show(self, parts: tuple[Part, ...]) -> NDArray[np.uint8]:
         """Return the frame of these parts, in a new array."""
-        sprites = [self._draw(part) for part in parts]
+        sprites = [_drawn(part, *self._kind) for part in parts]
         pairs = zip(self._sprites, sprites, strict=False)
         stale = [each.area for pair in pairs if pair[0] is not pair[1] for each in pair]
         if len(sprites) != len(self._sprites) or sum(map(_size, stale)) > _size(self._whole):
