@@ -307,7 +307,7 @@ def _panel(scene: Scene, player: int) -> list[Part]:
     ]
     for k, colour in enumerate(colours):
         score = f'<g transform="translate({room * k:.1f} 0)">{_score(scene, colour, room)}</g>'
-        rows.append((colour, (room * k + 4, 52.0, room - 8, 126.0), score))
+        rows.append((f"score{k}", (room * k + 4, 52.0, room - 8, 126.0), score))
     if view["options"]["cards"]:
         rows.append(("hand", (8.0, 178.0, wide - 16, 40.0), _cards(scene, player, wide)))
     return [

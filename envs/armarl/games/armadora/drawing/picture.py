@@ -75,13 +75,15 @@ LETTERS = "ABCD"
 def picture(scene: Scene) -> Picture:
     """Draw a position of Armadora."""
     lands = territories(scene.view, scene.game.sides)
+    land_of = {name: land for land in lands for name in land.squares}
+    walled = {land.squares[0]: land for land in lands} if len(lands) > 1 else {}
     marked = _changed(scene)
     parts = [
         _ground(scene),
-        *(_tint(land, name) for land in lands for name in land.squares),
+        *(_tint(land_of[name], name) for name in SQUARE_NAMES),
         *(_square(scene, number, marked) for number in range(SQUARES)),
         *(_line(scene, number, marked) for number in range(len(LINE_NAMES))),
-        *(_score(scene, land, len(lands)) for land in lands),
+        *(_score(scene, number, walled.get(name)) for number, name in enumerate(SQUARE_NAMES)),
         *_heading(scene),
         *(part for player in range(scene.game.players) for part in _panel(scene, player)),
     ]
@@ -281,24 +283,24 @@ def _line(scene: Scene, line: int, marked: set[str]) -> Part:
     return Part(box, svg)
 
 
-def _score(scene: Scene, land: Territory, number: int) -> Part:
-    """Return the points in a walled territory, in the corner of its first square."""
-    x, y = _corner(SQUARE_NAMES.index(land.squares[0]))
+def _score(scene: Scene, square: int, land: Territory | None) -> Part:
+    """Return the points in a walled territory, in the corner of its first square, or nothing."""
+    x, y = _corner(square)
     text, at = "", 0.0
-    shown = [side for side, points in enumerate(land.points) if points] if number > 1 else []
-    for side in shown:
-        words = f"{land.points[side]}{'+' if land.open[side] else ''}"
-        text += f'<g transform="translate({at + 10:g} 10)">'
-        text += _shape(side, 15, paint_of(scene, side), "var(--white)", 1.5) + "</g>"
-        text += write(words, at + 20, 17, 21, "var(--ink)", "start")
-        at += 26 + width_of(words, 21)
-    if shown:
-        back = (
-            f'<rect y="-1" width="{at:.0f}" height="23" rx="8" fill="var(--page)" opacity=".85"/>'
-        )
-        text = back + text
-    svg = f'<g id="score-{land.squares[0]}" transform="translate({x + 13} {y + 7})">{text}</g>'
-    return Part((x + 10, y + 4, 250, 28), svg)
+    for side, points in enumerate(land.points if land else ()):
+        if points:
+            words = f"{points}{'+' if land and land.open[side] else ''}"
+            text += f'<g transform="translate({at + 10:g} 10)">'
+            text += _shape(side, 15, paint_of(scene, side), "var(--white)", 1.5) + "</g>"
+            text += write(words, at + 20, 17, 21, "var(--ink)", "start")
+            at += 26 + width_of(words, 21)
+    if text:
+        back = f'<rect y="-1" width="{at:.0f}" height="23" rx="8" fill="var(--page)"'
+        text = f'{back} opacity=".85"/>{text}'
+    left = min(x + 13.0, LEFT + COLUMNS * CELL - 6 - at)
+    name = SQUARE_NAMES[square]
+    svg = f'<g id="score-{name}" transform="translate({left:.1f} {y + 7})">{text}</g>'
+    return Part((left - 1, y + 4, max(at, 1.0) + 2, 28), svg)
 
 
 # --- around the board ----------------------------------------------------------------------------
