@@ -2,7 +2,7 @@
 
 `env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `cards` (False),
 `enrolment` (False), `max_turns` (400), `chart` (a chart to replace the built-in one: a file, its
-text, or its dictionary), `reward` ("win") and `render_mode` (None, "human" or "ansi"). `mask`
+text, or its dictionary), `reward` ("win") and `render_mode` (None, "human", "ansi" or "rgb_array"). `mask`
 ("observation" or "info"), `observation_key` and `mask_key` set the place and the names of action
 masks.
 """

@@ -2,7 +2,7 @@
 
 `env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `advanced`
 (False), `peek` (True), `board` ("whole", or "mini", a tiny board for two players, for study),
-`reward` ("win" or "gold") and `render_mode` (None, "human" or "ansi"). `mask` ("observation" or
+`reward` ("win" or "gold") and `render_mode` (None, "human", "ansi" or "rgb_array"). `mask` ("observation" or
 "info"), `observation_key` and `mask_key` set the place and the names of action masks.
 """
 

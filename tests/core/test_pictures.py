@@ -20,7 +20,9 @@ STATE = GAME.new_states(0)[0]
 
 def words_of(svg: str) -> list[str]:
     """The texts of a picture, in order."""
-    return [e.get("data-text", "") for e in ElementTree.fromstring(svg).iter() if e.get("data-text")]
+    return [
+        e.get("data-text", "") for e in ElementTree.fromstring(svg).iter() if e.get("data-text")
+    ]
 
 
 def test_letters_are_outlines_and_need_no_font():
@@ -135,8 +137,9 @@ def test_pixels_are_even_and_colour(name, width):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_frames_in_parts_are_the_whole_picture(name, theme):
     """A frame laid from kept parts looks like the document drawn at once."""
-    from PIL import Image
     import io
+
+    from PIL import Image
 
     game = make_game(name, players=3)
     states, rng = game.new_states(3), np.random.default_rng(0)
@@ -165,5 +168,5 @@ def test_a_frame_is_the_callers_own():
 @pytest.mark.usefixtures("resvg")
 @pytest.mark.parametrize("width", [0, -4, 15, 5000])
 def test_impossible_widths(width):
-    with pytest.raises(ValueError, match="width of a picture must be .*16"):
+    with pytest.raises(ValueError, match=r"width of a picture must be .*16"):
         GAME.picture(STATE).pixels(width)

@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import gymnasium
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from pettingzoo.test import render_test
 from pettingzoo.utils import wrappers
 
-from armarl import SeatEnv, SeatVectorEnv, armadora_v0
+from armarl import RawAECEnv, SeatEnv, SeatVectorEnv, armadora_v0
 from armarl.environments.base import RENDER_FPS
 from variants import every_game, every_rich_game
 
@@ -47,14 +48,15 @@ def test_every_mode_of_pettingzoo(variant):
 
 @every_rich_game
 def test_frames_of_a_whole_game_have_one_even_size(variant):
-    env, rng = variant.aec(render_mode="rgb_array", render_width=WIDTH + 1), np.random.default_rng(0)
+    env, rng = (
+        variant.aec(render_mode="rgb_array", render_width=WIDTH + 1),
+        np.random.default_rng(0),
+    )
     for seed in (0, 1):
         env.reset(seed=seed)
-        shapes, frames = set(), 0
+        shapes = set()
         for _ in env.agent_iter(60):
-            frame = env.render()
-            shapes.add(frame.shape)
-            frames += 1
+            shapes.add(env.render().shape)
             act(env, rng)
         assert len(shapes) == 1
         ((height, width, colours),) = shapes
@@ -64,7 +66,10 @@ def test_frames_of_a_whole_game_have_one_even_size(variant):
 @every_game
 def test_pictures_are_those_of_the_game(variant):
     """The environment draws the whole game for onlookers, and marks what the last step changed."""
-    env, rng = variant.aec("raw_env", render_mode="rgb_array", render_width=WIDTH), np.random.default_rng(0)
+    env, rng = (
+        variant.aec("raw_env", render_mode="rgb_array", render_width=WIDTH),
+        np.random.default_rng(0),
+    )
     env.reset(seed=3)
     game = env.game
     assert env.picture(0).svg() == game.draw_svg(env._states[0], 0)
@@ -126,7 +131,7 @@ def test_a_batch_draws_each_game_as_it_is_alone(variant):
                 masks[i] = env.reset()[1]["action_mask"]
                 over[i] = False
             else:
-                _, _, terminated, truncated, info = env.step(int(actions[i]))
+                _, _, terminated, truncated, _ = env.step(int(actions[i]))
                 over[i] = terminated or truncated
 
 
@@ -291,11 +296,8 @@ def test_impossible_widths(width):
             make(render_width=width)
 
 
-def test_a_game_without_a_drawing_has_text_alone(monkeypatch, capsys):
-    env = armadora_v0.env()
-    object.__setattr__(game := copy.copy(env.game), "_picture", None)
-    from armarl import RawAECEnv
-
+def test_a_game_without_a_drawing_has_text_alone(capsys):
+    game = replace(armadora_v0.env().game, _picture=None)
     with pytest.raises(TypeError, match="None or 'human' or 'ansi', not 'rgb_array'"):
         RawAECEnv(game, render_mode="rgb_array")
     plain = RawAECEnv(game, render_mode="human")

@@ -63,9 +63,9 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
 def views_of(game: Game, states: States, seat: int) -> Views:
     """Return everything that a seat can get of a game in this package, an array of one state.
 
-    These are its observation and mask, its description, text and picture of the game, the game's status,
-    the seat to move, and the concealed state that a player gets. The seat to move also gets the
-    explanation of each illegal action. A finished game also has returns.
+    These are its observation and mask, its description, text and picture of the game, the game's
+    status, the seat to move, and the concealed state that a player gets. The seat to move also gets
+    the explanation of each illegal action. A finished game also has returns.
 
     Example:
         >>> from armarl import make_game

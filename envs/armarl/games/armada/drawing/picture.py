@@ -179,7 +179,9 @@ def _territory(ground: Ground, number: int, view: View, marked: set[str]) -> Par
     top = y - (38 * len(rows) + 19) / 2
     text = _area(ground, number, t.name in marked)
     for line in rows:
-        text += pieces.row(line, x, top + 19)
+        tight = max(0.76, min(1.0, ground.boxes[number][2] / (40 * len(line) + 8)))
+        here = f"translate({x:.1f} {top + 19:.1f}) scale({tight:.2g})"
+        text += f'<g transform="{here}">{pieces.row(line, 0, 0)}</g>'
         top += 38
     name = f"{t.name} {t.post}" if t.post else t.name
     text += pieces.label(name, x, top + 16, 20, "var(--name)", "var(--sand)")
@@ -210,9 +212,10 @@ def _square(ground: Ground, number: int, view: View, marked: set[str]) -> Part:
         fleet = pieces.row(line, 0, 0, 44)
         text += f'<g transform="translate({x:.1f} {y - 10:.1f}) scale(1.2)">{fleet}</g>'
         words = f"ship, {ship['colour'] or 'nobody'}, {ship['bands']} bands, {ship['gold']} gold"
-    text += write(name, x, y + (40 if ship else 6), 19, "var(--foam)")
+    low = y + 46 > SIZE  # then the name stands over its ship
+    text += write(name, x, y + ((-44 if low else 40) if ship else 6), 19, "var(--foam)")
     svg = f'<g id="place-{name}" data-place="{name}"><title>{name}: {words}</title>{text}</g>'
-    return Part(_around(ground, number, 60, 50), _on_map(svg))
+    return Part(_around(ground, number, 60, 62), _on_map(svg))
 
 
 # --- around the map ------------------------------------------------------------------------------
