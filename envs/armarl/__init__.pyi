@@ -12,6 +12,7 @@ from .core.action_table import ActionTable as ActionTable
 from .core.game import Game as Game
 from .core.errors import IllegalActionError as IllegalActionError
 from .core.observation_table import ObservationTable as ObservationTable
+from .core.pictures.picture import Picture as Picture
 from .environments.registration import register_game as register_game
 from .games.catalogue import GameEntry as GameEntry
 from .games.make_game import make_game as make_game

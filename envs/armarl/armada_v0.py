@@ -2,9 +2,9 @@
 
 `env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `cards` (False),
 `enrolment` (False), `max_turns` (400), `chart` and `dice` (a chart and dice to replace the built-in
-ones: a file, its text, or its dictionary), `reward` ("win") and `render_mode` (None, "human" or
-"ansi"). `mask` ("observation" or "info"), `observation_key` and `mask_key` set the place and the
-names of action masks.
+ones: a file, its text, or its dictionary), `reward` ("win"), `render_mode` (None, "human", "ansi"
+or "rgb_array") and `render_width` (512 pixels). `mask` ("observation" or "info"), `observation_key`
+and `mask_key` set the place and the names of action masks.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 `env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `advanced`
 (False), `peek` (True), `board` ("whole", or "mini", a tiny board for two players, for study),
-`reward` ("win" or "gold") and `render_mode` (None, "human" or "ansi"). `mask` ("observation" or
-"info"), `observation_key` and `mask_key` set the place and the names of action masks.
+`reward` ("win" or "gold"), `render_mode` (None, "human", "ansi" or "rgb_array") and `render_width`
+(512 pixels). `mask` ("observation" or "info"), `observation_key` and `mask_key` set the place and
+the names of action masks.
 """
 
 from __future__ import annotations

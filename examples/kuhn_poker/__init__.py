@@ -27,7 +27,7 @@ from armarl.games.authoring import Game, GameEntry, States, Verbs
 from kuhn_poker import knowledge, rules, state
 from kuhn_poker.actions import ACTIONS
 from kuhn_poker.describe import describe
-from kuhn_poker.drawing import draw
+from kuhn_poker.drawing import draw, picture
 from kuhn_poker.evaluation import evaluate
 from kuhn_poker.explain import explain
 from kuhn_poker.greedy import greedy
@@ -91,6 +91,7 @@ def _make(players: int) -> Game:
         make=make,
         _describe=describe,
         _draw=draw,
+        _picture=picture,
         _explain=explain,
         _deals=deals,
     )

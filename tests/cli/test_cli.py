@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,7 +55,17 @@ def run(capsys, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    [(), ("train",), ("evaluate",), ("arena",), ("play",), ("watch",), ("replay",), ("info",)],
+    [
+        (),
+        ("train",),
+        ("evaluate",),
+        ("arena",),
+        ("play",),
+        ("watch",),
+        ("replay",),
+        ("draw",),
+        ("info",),
+    ],
 )
 def test_help(run, command):
     status, out, _ = run(*command, "--help")
@@ -456,6 +467,49 @@ def test_watch(run):
     status, replayed, _ = run("replay", "game.txt", "--draw")
     assert all(board in replayed for board in boards)
     assert "player 0: greedy\nplayer 1: random\n" in replayed
+
+
+def test_draw(run):
+    run("watch", "greedy", "random", "--seed", 5, "--record", "game.txt")
+    (record,) = read_records("game.txt")
+    assert run("draw", "game.txt", "-o", "end.svg") == (0, "", "")
+    end = Path("end.svg").read_text("utf-8")
+    assert end == record.picture().svg("light")
+    assert 'data-text="greedy"' in end
+    status = run("draw", "game.txt", "--move", 3, "--seat", 1, "--theme", "auto", "-o", "3.svg")
+    assert status == (0, "", "")
+    drawn = Path("3.svg").read_text("utf-8")
+    assert drawn == record.game.draw_svg(
+        record.states[3],
+        1,
+        before=record.states[2],
+        last=(record.seats[2], record.actions[2]),
+        names=record.players,
+    )
+    pytest.importorskip("resvg_py")
+    assert run("draw", "game.txt", "--width", 200, "-o", "0.png", "--move", 0) == (0, "", "")
+    assert Path("0.png").read_bytes() == record.picture(0).png(200)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-o", "a.jpg"), "--out must end in .svg or .png, not 'a.jpg'"),
+        (("-o", "no/a.svg"), "no folder no"),
+        (("-o", "a.svg", "--move", 10**6), "the move must be in 0 to"),
+        (("-o", "a.svg", "--seat", 2), "seat must be in 0 to 1, not 2"),
+        (("-o", "a.svg", "--game", 2), "game.txt has no game 2"),
+        (("-o", "a.svg", "--game", 0), "--game must be 1 or more, not 0"),
+        (("-o", "a.svg", "--theme", "pink"), "theme must be"),
+        (("-o", "a.png", "--width", 3), "width of a picture must be in 16 to 4096"),
+    ],
+)
+def test_what_cannot_be_drawn(run, arguments, message):
+    run("watch", "greedy", "random", "--seed", 5, "--record", "game.txt")
+    status, out, err = run("draw", "game.txt", *arguments)
+    assert (status, out) == (1, "")
+    assert message in err
+    assert not list(Path().glob("a.*"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="these signals are POSIX")

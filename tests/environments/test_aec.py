@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 import torch
 from pettingzoo import AECEnv
-from pettingzoo.test import api_test, render_test, seed_test, state_test, test_save_obs
+from pettingzoo.test import api_test, seed_test, state_test, test_save_obs
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from pettingzoo.utils.wrappers import (
-    CaptureStdoutWrapper,
     OrderEnforcingWrapper,
 )
 
@@ -54,7 +53,6 @@ def test_pettingzoo_checkers(variant, face, tmp_path, monkeypatch, capsys):
         warnings.simplefilter("error")
         seed_test(lambda: variant.aec(face), num_cycles=100)
         test_save_obs(variant.aec(face))
-        render_test(lambda render_mode: variant.aec(face, render_mode=render_mode))
     assert "Passed API test" in capsys.readouterr().out
 
 
@@ -76,7 +74,8 @@ def test_spaces_are_one_object_for_all_agents(variant, face):
     assert env.unwrapped is env
     assert env.metadata == {
         "name": f"{variant.game}_v0",
-        "render_modes": ["human", "ansi"],
+        "render_modes": ["human", "ansi", "rgb_array"],
+        "render_fps": 4,
         "is_parallelizable": False,
     }
     assert str(env) == f"{variant.game}_v0"
@@ -254,10 +253,6 @@ def test_views_for_people(variant, face):
     assert env.describe(0)[hands][0] is not None
     assert env.describe(0)[hands][1] is None
     assert env.render() == env.game.draw(env._states[0], None)
-    captured = CaptureStdoutWrapper(variant.aec(face, render_mode="human"))
-    captured.reset(seed=0)
-    assert captured.render() == captured.unwrapped.game.draw(captured.unwrapped._states[0]) + "\n"
-    env.close()
     silent = variant.aec(face)
     silent.reset(seed=0)
     with pytest.warns(UserWarning, match="render_mode='ansi'"):
@@ -313,7 +308,9 @@ def test_wrong_options(variant, face):
         variant.aec(face, players=5)
     with pytest.raises(ValueError, match=r"reward must be 'win'.*, not 'points'"):
         variant.aec(face, reward="points")
-    with pytest.raises(TypeError, match="render_mode must be None or 'human' or 'ansi', not 'svg'"):
+    with pytest.raises(
+        TypeError, match="render_mode must be None or 'human' or 'ansi' or 'rgb_array', not"
+    ):
         variant.aec(face, render_mode="svg")
     env = variant.aec(face)
     with pytest.raises(ValueError, match="seed must be in"):

@@ -107,16 +107,6 @@ def test_the_state_is_what_all_observe(variant):
     assert np.array_equal(state, np.concatenate(seen))
 
 
-def test_a_person_sees_every_step(capsys):
-    env = armadora_v0.env(render_mode="human")
-    env.reset(seed=0)
-    for action in ("W1 a1", "pass"):
-        drawn = capsys.readouterr().out
-        assert drawn == env.game.draw(env._states[0]) + "\n"
-        env.step(env.action_id(action))
-    assert "A1" in capsys.readouterr().out
-
-
 # --- Gymnasium -----------------------------------------------------------------------------------
 
 

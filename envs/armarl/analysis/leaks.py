@@ -63,15 +63,15 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
 def views_of(game: Game, states: States, seat: int) -> Views:
     """Return everything that a seat can get of a game in this package, an array of one state.
 
-    These are its observation and mask, its description and picture of the game, the game's status,
-    the seat to move, and the concealed state that a player gets. The seat to move also gets the
-    explanation of each illegal action. A finished game also has returns.
+    These are its observation and mask, its description, text and picture of the game, the game's
+    status, the seat to move, and the concealed state that a player gets. The seat to move also gets
+    the explanation of each illegal action. A finished game also has returns.
 
     Example:
         >>> from armarl import make_game
         >>> game = make_game("armadora")
         >>> list(views_of(game, game.new_states(np.array([0])), seat=1))
-        ['observation', 'mask', 'describe', 'picture', 'status', 'to move', 'concealed']
+        ['observation', 'mask', 'describe', 'text', 'picture', 'status', 'to move', 'concealed']
     """
     seats = np.array([seat])
     observations, masks = game.views(states, seats)
@@ -80,7 +80,8 @@ def views_of(game: Game, states: States, seat: int) -> Views:
         "observation": observations[0],
         "mask": masks[0],
         "describe": game.describe(states[0], seat),
-        "picture": game.draw(states[0], seat),
+        "text": game.draw(states[0], seat),
+        "picture": game.draw_svg(states[0], seat) if game.has_picture else None,
         "status": int(statuses[0]),
         "to move": int(movers[0]),
         "concealed": game.concealed(states, seats).tobytes(),

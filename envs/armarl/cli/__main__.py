@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from armarl.cli import playing, strength, studying, training
+from armarl.cli import drawing, playing, strength, studying, training
 from armarl.cli.shared_options import check_json, elo_lead, folder
 from armarl.common.messages import tell
 from armarl.common.user_code import look_in
@@ -235,6 +235,26 @@ def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("--draw", action="store_true", help="draw the board after every action")
 
 
+def _draw(command: argparse.ArgumentParser) -> None:
+    command.add_argument("record", type=Path, help="a file of game records")
+    command.add_argument(
+        "-o",
+        "--out",
+        type=Path,
+        required=True,
+        help="the picture to write, a name that ends in .svg or .png",
+    )
+    command.add_argument(
+        "--game", type=int, default=1, help="the number of the game in the file (1)"
+    )
+    command.add_argument(
+        "--move", type=int, help="draw the position after this action, 0 for the deal (the last)"
+    )
+    command.add_argument("--seat", type=int, help="draw what this seat may see (default: all)")
+    command.add_argument("--theme", default="light", help="light (the default), dark or auto")
+    command.add_argument("--width", type=int, default=1024, help="width of a PNG in pixels (1024)")
+
+
 def _info(command: argparse.ArgumentParser) -> None:
     command.add_argument("subject", help="a game's name, or a saved policy's name or path")
     command.add_argument(
@@ -290,6 +310,7 @@ _COMMANDS = {  # name: (help, options, function)
     "play": ("play a game at this terminal", _play, playing.play),
     "watch": ("watch players play a game at this terminal", _watch, playing.watch),
     "replay": ("check recorded games and print them", _replay, playing.replay),
+    "draw": ("draw a position of a recorded game as SVG or PNG", _draw, drawing.draw),
     "info": ("describe a game or a saved policy", _info, studying.info),
     "exploitability": (
         "compute the exact exploitability of players in a small game",

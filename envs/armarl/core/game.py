@@ -8,7 +8,7 @@ built on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from armarl.compiler.work_sharing import Body
 from armarl.core import array_checks, batch_loops, state_checks, threads
 from armarl.core.binding import Binding
 from armarl.core.errors import IllegalActionError
+from armarl.core.pictures.picture import Picture, Scene
 from armarl.core.variant import Variant
 from armarl.core.verbs import Verbs, unmoving
 
@@ -65,6 +66,7 @@ class Game(Variant):
     _draw: Callable[[Game, State, int | None], str] = field(repr=False)
     _explain: Callable[[Game, State, int], str] = field(repr=False)
     _deals: Callable[[Game], States] | None = field(default=None, repr=False)
+    _picture: Callable[[Scene], Picture] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -650,6 +652,91 @@ class Game(Variant):
             1 |  .      .   #  .     (3)  #                           |
         """
         return self._draw(self, self._check_state(state)[0], self._check_seat(seat))
+
+    @property
+    def has_picture(self) -> bool:
+        """Tell if the game has a drawing."""
+        return self._picture is not None
+
+    def picture(
+        self,
+        state: State,
+        seat: int | None = None,
+        *,
+        before: State | None = None,
+        last: tuple[int, int] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Picture:
+        """Return a drawing of a state, whole or as a seat sees it.
+
+        It is made from `describe(state, seat)` alone, so it shows nothing else. It gives SVG, PNG
+        and pixels, and a notebook shows it. Pass states from outside to `check_states` first.
+
+        Args:
+            state: one record.
+            seat: a seat, or None for the whole state.
+            before: an earlier state of the same game. All that has changed since is marked.
+            last: the last action: the seat that played it, and its id. A seat sees of another
+                seat's action only what is public.
+            names: a name for each player, by seat.
+
+        Raises:
+            TypeError, ValueError: as in `describe`, for `last` or `names` too, or the game has no
+                drawing.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armada", players=3)
+            >>> picture = game.picture(game.new_states(0)[0], seat=1, names=["Ann", "Bo", "Cy"])
+            >>> picture.sheet.name
+            'armada'
+        """
+        if self._picture is None:
+            raise ValueError(
+                f"{self.name} has no drawing, only text: use render_mode='ansi' or `draw`, or give "
+                "the game a drawing (docs/development/adding-a-game.md)"
+            )
+        view, seen = self.describe(state, seat), None
+        if before is not None:
+            seen = self.describe(before, seat)
+        said = None if last is None else self._said(last, seat)
+        if names is None:
+            names = [f"player {player}" for player in range(self.players)]
+        if isinstance(names, str) or len(names) != self.players:
+            raise ValueError(f"names must be {self.players} names, not {brief(repr(names), 60)}")
+        shown = tuple(brief(name, 40) for name in names)
+        return self._picture(Scene(self, view, self._check_seat(seat), seen, said, shown))
+
+    def draw_svg(
+        self, state: State, seat: int | None = None, *, theme: str = "auto", **more: Any
+    ) -> str:
+        """Return a drawing of a state as an SVG document, whole or as a seat sees it.
+
+        Args:
+            state, seat: as for `picture`.
+            theme: "light", "dark", or "auto" to follow the reader's browser.
+            more: the other arguments of `picture`.
+
+        Raises:
+            TypeError, ValueError: as for `picture`, or the theme does not exist.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> 'data-place="c4"' in game.draw_svg(game.new_states(0)[0], seat=0)
+            True
+        """
+        return self.picture(state, seat, **more).svg(theme)
+
+    def _said(self, last: tuple[int, int], seat: int | None) -> tuple[int, str]:
+        """Return who played an action, and its notation as far as a seat may know it."""
+        if not isinstance(last, tuple) or len(last) != 2:
+            raise TypeError(f"last must be a seat and an action, not {brief(repr(last), 60)}")
+        mover = whole_number("the seat of the last action", last[0], 0, self.players - 1)
+        text = self.actions.text(last[1])
+        if seat is not None and seat != mover:
+            text = self.actions.public_texts[last[1]]
+        return mover, text
 
     def explain(self, state: State, action: int) -> str:
         """Return the reason why an action is illegal in a state, or that it is legal.

@@ -14,25 +14,26 @@ from numpy.typing import NDArray
 from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
-from armarl.common.messages import tell
 from armarl.common.numbers import action_number
 from armarl.compiler.types import States
 from armarl.core.batch_loops import ILLEGAL_REWARD, WAS_ILLEGAL
 from armarl.core.errors import IllegalActionError
 from armarl.core.game import Game
+from armarl.core.pictures.sheet import WIDTH
 from armarl.core.verbs import CUT_SHORT, ENDED
 from armarl.environments.action_masks import Endings, mask_place
 from armarl.environments.base import (
+    RENDER_FPS,
     GameFace,
     deal_number,
     face_game,
+    modes_of,
     reset_options,
     short_box,
     until_reset,
 )
 from armarl.environments.one_thread import IN_USE, alone
 
-RENDER_MODES = ("human", "ansi")
 _PLAIN = 2**31
 _FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
 
@@ -85,22 +86,25 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         mask: str = "observation",
         observation_key: str = "observation",
         mask_key: str = "action_mask",
+        render_width: int = WIDTH,
     ) -> None:
         """Create an environment. Call `reset` before playing.
 
         Args:
             game: the variant to play.
             reward: the reward that agents get at the end, one of `game.rewards`.
-            render_mode: None, "ansi" or "human". With "ansi" `render()` returns the board as text.
-                With "human" it prints the board, and `reset` and `step` call it by themselves.
+            render_mode: None, "ansi", "rgb_array" or "human". `render()` returns the board as text
+                or as pixels, uint8 (height, width, 3), or shows it in a window, which `reset` and
+                `step` also do by themselves. A game without a drawing has no pixels and is printed.
             mask: the place of the action masks, "observation" or "info".
             observation_key, mask_key: the names of the observation and the mask there.
+            render_width: the width of frames in pixels, 16 to 4096.
 
         Raises:
             TypeError: the render mode is unknown.
-            ValueError: the reward or the place of the masks is unknown.
+            ValueError: the reward or the place of the masks is unknown, or the width out of range.
         """
-        super().__init__(game, render_mode, RENDER_MODES)
+        super().__init__(game, render_mode, render_width)
         self._place = mask_place(mask, observation_key, mask_key)
         self._mask_in_info = self._place.in_info
         self._observation_key, self._mask_key = observation_key, mask_key
@@ -111,7 +115,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self._scratch_mask = np.zeros(self._mask_shape, np.int8)
         self.metadata = {
             "name": f"{game.name}_v0",
-            "render_modes": list(RENDER_MODES),  # PettingZoo's wrappers add to it
+            "render_modes": list(modes_of(game)),  # PettingZoo's wrappers add to it
+            "render_fps": RENDER_FPS,
             "is_parallelizable": False,
         }
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
@@ -156,6 +161,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     def _open(self, seat: int) -> None:
         """Begin or continue a game in which `seat` is to move."""
+        self._before = self._last = None
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -188,12 +194,15 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 return
             plain = type(action) is int and 0 <= action < _PLAIN  # saves a call
             number = action if plain else action_number(action)
+            before = self._states.copy() if self._draws else None
             seat = self.game._play_one(
                 self._states, 0, number, self._scratch_mask, self._returns, self._reward_kind
             )
             if seat == WAS_ILLEGAL:
                 self._refuse(self.game.explain(self._states[0], number))
                 return
+            if before is not None:  # a picture marks what an action has changed
+                self._before, self._last = before, (self._seats[agent], number)
             # Rewards are 0 until the end, so there is nothing to clear or add up before it.
             self._cumulative_rewards[agent] = 0.0
             if seat >= 0:
@@ -210,7 +219,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         raise IllegalActionError(reason)
 
     def _do_more(self) -> None:
-        """Update what only some environments need: masks in the infos, and the printed board."""
+        """Update what only some environments need: masks in the infos, and the shown board."""
         if self._mask_in_info:
             for agent, seat in self._seats.items():
                 self.infos[agent] = {self._mask_key: self._view(seat)[1]}
@@ -287,20 +296,24 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         return observation, mask
 
     @alone
-    def render(self) -> str | None:
-        """Return the whole board as text, with hidden values. It is for onlookers, not agents.
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Return the whole board, with hidden values, as the render mode says.
 
-        With render mode "human" the board is printed, and None is returned. `game.draw(state,
-        seat)` and `describe(seat)` show only what one agent may see.
+        It is for onlookers, not agents: `picture(seat)` and `describe(seat)` show only what one
+        agent may see.
+
+        Raises:
+            ImportError: the render mode needs the extra `render`.
+            RuntimeError: the render mode is "human", and there is no screen.
         """
-        picture = self._draw(None)
-        if self.render_mode != "human":
-            return picture
-        tell(picture)
-        return None
+        return self._render(None)  # type: ignore[no-any-return]
+
+    def _repr_svg_(self) -> str | None:
+        return self._notebook(None)
 
     def close(self) -> None:
-        """Do nothing. The environment holds no resources."""
+        """Close the window of render mode "human". There is nothing else to close."""
+        self._close_window()
 
     @alone
     def state_bytes(self) -> bytes:
@@ -433,8 +446,8 @@ class CheckedAECEnv(RawAECEnv):
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)
 
-    def render(self) -> str | None:
-        """Return the whole board as text, with hidden values. It is for onlookers, not agents."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Return the whole board, with hidden values, as the render mode says."""
         if not self._has_reset:
             EnvLogger.error_render_before_reset()
         return super().render()
@@ -475,6 +488,7 @@ def make_aec(
     mask: str = "observation",
     observation_key: str = "observation",
     mask_key: str = "action_mask",
+    render_width: int = WIDTH,
     **options: Any,
 ) -> RawAECEnv:
     """Make an environment from a game's name, with the game's options as keywords.
@@ -483,9 +497,9 @@ def make_aec(
         TypeError: an option or the render mode is unknown.
         ValueError: a value is out of range.
     """
-    own = "reward, render_mode, mask, observation_key, mask_key"
+    own = "reward, render_mode, mask, observation_key, mask_key, render_width"
     game = face_game(name, options, own)
-    return kind(game, reward, render_mode, mask, observation_key, mask_key)
+    return kind(game, reward, render_mode, mask, observation_key, mask_key, render_width)
 
 
 def checked_env(name: str, **options: Any) -> RawAECEnv:

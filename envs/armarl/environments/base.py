@@ -9,14 +9,17 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.common.messages import brief
+from armarl.common.messages import brief, tell
 from armarl.common.numbers import whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game, check_game
+from armarl.core.pictures.picture import Picture
+from armarl.core.pictures.sheet import WIDTH
 from armarl.environments.one_thread import AtWork, alone
 from armarl.games.make_game import check_options, make_game
 
-RENDER_MODES = ("ansi",)
+RENDER_MODES = ("human", "ansi", "rgb_array")
+RENDER_FPS = 4  # a person can follow it; Gymnasium's checker asks for it even of text
 
 
 class _UntilReset:
@@ -43,19 +46,22 @@ class GameFace:
 
     Attributes:
         game: the variant that is played.
-        render_mode: None, or "ansi" to render as text.
+        render_mode: None, "ansi" to render as text, "rgb_array" as pixels, or "human" in a window.
     """
 
     game: Game
     render_mode: str | None
     _states: States = until_reset()  # the game in play, an array with one record
+    # Only environments that draw pictures keep these two.
+    _before: States | None = None  # the game before the last step
+    _last: tuple[int, int] | None = None  # the last action, and the seat that played it
 
-    def __init__(
-        self, game: Game, render_mode: str | None, modes: tuple[str, ...] = RENDER_MODES
-    ) -> None:
-        check_render_mode(render_mode, modes)
+    def __init__(self, game: Game, render_mode: str | None, render_width: int = WIDTH) -> None:
+        check_render_mode(render_mode, modes_of(game))
         self.game, self.render_mode = game, render_mode
         self._at_work = AtWork()
+        self._render_width = check_render_width(render_width)
+        self._draws = game.has_picture and render_mode in ("human", "rgb_array")
         self.__dict__.update(game.attributes)
 
     @alone
@@ -71,13 +77,63 @@ class GameFace:
         """Return the action id of a notation; ValueError if no action has this notation."""
         return self.game.actions.id(text)
 
-    def _draw(self, seat: int | None) -> str | None:
+    def picture(self, seat: int | None = None) -> Picture:
+        """Return a drawing of the game, whole or, with a seat, as that seat sees it.
+
+        It gives SVG, PNG and pixels. An environment with render mode "rgb_array" or "human" marks
+        what the last step changed.
+
+        Raises:
+            ValueError: the game has no drawing, or the seat does not exist.
+            AttributeError: `reset` has not been called.
+        """
+        before = None if self._before is None else self._before[0]
+        return self.game.picture(self._states[0], seat, before=before, last=self._last)
+
+    def _render(self, seat: int | None) -> Any:
+        """Return text or pixels, or show them and return None."""
         if self.render_mode is None:
             gymnasium.logger.warn(
-                "render() needs an environment that was made with render_mode='ansi'"
+                "render() needs an environment that was made with render_mode='ansi', 'rgb_array' "
+                "or 'human'"
             )
             return None
-        return self.game.draw(self._states[0], seat)
+        if self._draws:
+            picture = self.picture(seat)
+            pixels = picture.pixels(self._render_width)
+            if self.render_mode == "rgb_array":
+                return pixels
+            from armarl.core.pictures import window
+
+            window.show(pixels, picture.title, RENDER_FPS)
+            return None
+        text = self.game.draw(self._states[0], seat)
+        if self.render_mode == "ansi":
+            return text
+        tell(text)
+        return None
+
+    def _close_window(self) -> None:
+        if self._draws and self.render_mode == "human":
+            from armarl.core.pictures import window
+
+            window.close()
+
+    def _notebook(self, seat: int | None) -> str | None:
+        """Return the picture for a notebook, or None where there is none."""
+        if "_states" not in self.__dict__ or not self.game.has_picture:
+            return None
+        return self.picture(seat).svg()
+
+
+def modes_of(game: Game) -> tuple[str, ...]:
+    """Return the render modes of a game: pixels need a drawing."""
+    return RENDER_MODES if game.has_picture else RENDER_MODES[:2]
+
+
+def check_render_width(width: int) -> int:
+    """Return the width of frames in pixels; TypeError or ValueError if it is none."""
+    return whole_number("render_width", width, 16, 4096)
 
 
 def reset_options(options: Any) -> dict[str, Any]:

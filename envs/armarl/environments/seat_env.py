@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from armarl.common.numbers import action_number
 from armarl.compiler.types import States
 from armarl.core.game import Game
+from armarl.core.pictures.sheet import WIDTH
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL
 from armarl.environments.action_masks import Endings, mask_place
 from armarl.environments.base import (
+    RENDER_FPS,
     RENDER_MODES,
     GameFace,
     deal_number,
@@ -61,8 +63,10 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         (0.0, False)
     """
 
-    # Gymnasium's checker asks for a frame rate even of text.
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "render_modes": list(RENDER_MODES),
+        "render_fps": RENDER_FPS,
+    }
 
     def __init__(
         self,
@@ -75,6 +79,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         mask: str = "info",
         observation_key: str = "observation",
         mask_key: str = "action_mask",
+        render_width: int = WIDTH,
         **options: Any,
     ) -> None:
         """Create an environment. Call `reset` before playing.
@@ -86,9 +91,12 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
                 a player is made for each seat. An object plays all seats that it is given for.
             seat: the learning seat. None draws it anew for each episode.
             reward: one of `game.rewards`.
-            render_mode: None, or "ansi" for the board as text, as far as the seat may see it.
+            render_mode: None, "ansi" for the board as text, "rgb_array" for pixels, uint8
+                (height, width, 3), or "human" for a window, each as far as the seat may see it.
+                A game without a drawing has no pixels, and is printed instead.
             mask: the place of the action mask, "info" or "observation".
             observation_key, mask_key: the names of the observation and the mask there.
+            render_width: the width of frames in pixels, 16 to 4096.
             options: the game's options, if the game is given by name.
 
         Raises:
@@ -96,9 +104,9 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
                 `Game` is given.
             ValueError: a value is out of range, or the number of opponents is wrong.
         """
-        own = "opponents, seat, reward, render_mode, mask, observation_key, mask_key"
+        own = "opponents, seat, reward, render_mode, mask, observation_key, mask_key, render_width"
         game = face_game(game, options, own)
-        super().__init__(game, render_mode)
+        super().__init__(game, render_mode, render_width)
         self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
         self.observation_space = self._place.space(game)
         self.action_space = spaces.Discrete(len(game.actions))
@@ -129,8 +137,10 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
             number = int(self.np_random.integers(2**63))
         self._begun = True
         self._states = self._batch.states
-        self.refusal = None
+        self.refusal = self._before = None
         self._batch.open(_IT, None if number is None else np.array([number]))
+        if self.render_mode == "human":
+            self.render()
         return self._observed()
 
     @alone
@@ -147,12 +157,16 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         if batch.over[0]:
             raise gymnasium.error.ResetNeeded("the episode has ended: call reset() before step()")
         number = action_number(action)
+        if self._draws:
+            self._before = self._states.copy()
         batch.answer(np.array([number]))
         end, reward = int(batch.ends[0]), float(batch.rewards[0])
         illegal = end == ILLEGAL
         self.refusal = self.game.explain(self._states[0], number) if illegal else None
         if end:
             self.endings.note(ended=1, illegal=int(illegal))
+        if self.render_mode == "human":
+            self.render()
         observation, info = self._observed(illegal)
         return observation, reward, end in (ENDED, ILLEGAL), end == CUT_SHORT, info
 
@@ -181,9 +195,24 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         return self.game.concealed(self._states, self._batch.seats)
 
     @alone
-    def render(self) -> str | None:
-        """Return the board as text, as far as the seat may know it. None without a render mode."""
-        return self._draw(self.seat)
+    def render(self) -> Any:
+        """Return the board as the render mode says, as far as the seat may know it.
+
+        That is text, pixels, or None after it was shown in a window. What the seat's last action
+        and all actions after it have changed is marked.
+
+        Raises:
+            ImportError: the render mode needs the extra `render`.
+            RuntimeError: the render mode is "human", and there is no screen.
+        """
+        return self._render(self.seat)
+
+    def _repr_svg_(self) -> str | None:
+        return self._notebook(self.seat)
+
+    def close(self) -> None:
+        """Close the window of render mode "human". There is nothing else to close."""
+        self._close_window()
 
     @property
     def states(self) -> States:

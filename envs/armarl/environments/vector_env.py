@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 
 from armarl.common.numbers import is_whole, whole_number
 from armarl.core.game import Game
+from armarl.core.pictures.sheet import WIDTH
 from armarl.core.verbs import CUT_SHORT, ILLEGAL, PLAYING
 from armarl.devices.device import action_ids
 from armarl.environments.action_masks import Endings, mask_place
 from armarl.environments.base import (
-    RENDER_MODES,
+    RENDER_FPS,
     batched,
     check_render_mode,
+    check_render_width,
     deal_number,
     face_game,
+    modes_of,
     reset_options,
 )
 from armarl.environments.batch_arguments import (
@@ -82,13 +85,15 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         mask: str = "info",
         observation_key: str = "observation",
         mask_key: str = "action_mask",
+        render_width: int = WIDTH,
         **options: Any,
     ) -> None:
         """Create the environments. Call `reset` before playing.
 
         Args:
-            game, opponents, seat, reward, render_mode, mask, observation_key, mask_key, options:
+            game, opponents, seat, reward, mask, observation_key, mask_key, render_width, options:
                 as for `SeatEnv`.
+            render_mode: None, "ansi" or "rgb_array", as for `SeatEnv`.
             num_envs: the number of games.
             autoreset_mode: Gymnasium's mode. With NEXT_STEP the step after the end of an episode
                 ignores its action and begins the next episode. With SAME_STEP the step that ends
@@ -106,15 +111,23 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         """
         own = (
             "opponents, seat, reward, autoreset_mode, copy, render_mode, max_episode_steps, mask, "
-            "observation_key, mask_key"
+            "observation_key, mask_key, render_width"
         )
         game = face_game(game, options, own)
-        check_render_mode(render_mode)
+        modes = modes_of(game)[1:]  # a window shows one game
+        check_render_mode(render_mode, modes)
         self._batch = SeatBatch(game, num_envs, make_opponents(opponents, game), reward, seat)
         self.game, self.num_envs, self.render_mode = game, num_envs, render_mode
         self.__dict__.update(game.attributes)
         self.autoreset_mode = as_autoreset_mode(autoreset_mode)
-        self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": RENDER_MODES}
+        self.metadata = {
+            "autoreset_mode": self.autoreset_mode,
+            "render_modes": list(modes),
+            "render_fps": RENDER_FPS,
+        }
+        self._render_width = check_render_width(render_width)
+        self._before = self._batch.states.copy() if render_mode == "rgb_array" else None
+        self._fresh = np.ones(num_envs, np.bool_)  # games that no step has changed yet
         self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
         self.single_observation_space = self._place.space(game)
         self.single_action_space = gymnasium.spaces.Discrete(len(game.actions))
@@ -160,6 +173,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         self._begun = True
         self.refusals = {}
         self._batch.open(games, None if seeds is None else seeds[games])
+        self._fresh[games] = True
         self._lengths[games] = 0
         self._show()
         return self._observed(), self._infos(np.zeros(self.num_envs, np.int8))
@@ -181,6 +195,9 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             refuse_games_over(batch.over)
         ids = action_ids(actions, self.num_envs)
         over_before = np.flatnonzero(batch.over)
+        if self._before is not None:
+            self._before[:] = batch.states
+            self._fresh[:] = False
         batch.answer(ids)
         truncations = batch.ends == CUT_SHORT
         terminations = (batch.ends != PLAYING) & ~truncations
@@ -198,6 +215,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
                 finals, illegal = self._finals(ended, illegal), np.zeros_like(illegal)
         begun = ended if same_step else over_before
         batch.open(begun)
+        if self._before is not None:
+            self._fresh[begun] = True
         self._show()
         if late is not None:
             self._lengths[begun] = 0
@@ -225,19 +244,29 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         return self._batch.legal.copy()
 
     @alone
-    def render(self) -> tuple[str, ...] | None:
-        """Return the boards as text, as far as the learning seats may know them.
+    def render(self) -> tuple[Any, ...] | None:
+        """Return the boards as text or as pixels, as far as the learning seats may know them.
+
+        With autoreset SAME_STEP a board is never that of a game that has ended.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.
         """
         if self.render_mode is None:
-            gymnasium.logger.warn("render() without a render mode: make it with render_mode='ansi'")
+            gymnasium.logger.warn(
+                "render() without a render mode: make it with render_mode='ansi' or 'rgb_array'"
+            )
             return None
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before render()")
-        seats = self._batch.seats.tolist()
-        return tuple(map(self.game.draw, self._batch.states, seats))
+        states, seats = self._batch.states, self._batch.seats.tolist()
+        if self._before is None:
+            return tuple(map(self.game.draw, states, seats))
+        befores = [None if fresh else s for fresh, s in zip(self._fresh, self._before, strict=True)]
+        return tuple(
+            self.game.picture(state, seat, before=before).pixels(self._render_width)
+            for state, seat, before in zip(states, seats, befores, strict=True)
+        )
 
     def _show(self) -> None:
         if self._copy:

@@ -17,6 +17,9 @@ from armarl.core.action_table import ActionFamily, ActionTable
 from armarl.core.game import Game
 from armarl.core.observation_blocks import Blocks
 from armarl.core.observation_table import Block, Board, ObservationTable
+from armarl.core.pictures.lettering import width_of, write
+from armarl.core.pictures.picture import Picture, Scene
+from armarl.core.pictures.sheet import Part, Sheet
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING, Verbs
 from armarl.games.catalogue import GameEntry
 
@@ -37,8 +40,12 @@ __all__ = [
     "Mask",
     "Observation",
     "ObservationTable",
+    "Part",
+    "Picture",
     "Real",
     "Returns",
+    "Scene",
+    "Sheet",
     "State",
     "States",
     "Verbs",
@@ -50,4 +57,6 @@ __all__ = [
     "record_type",
     "seed",
     "uniform",
+    "width_of",
+    "write",
 ]

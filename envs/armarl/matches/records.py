@@ -40,10 +40,12 @@ from numpy.typing import NDArray
 from armarl.common.files import append_whole, check_writable
 from armarl.common.json_text import read_json, same_json
 from armarl.common.messages import brief
+from armarl.common.numbers import whole_number
 from armarl.compiler.randomness import seed
 from armarl.compiler.types import State, States
 from armarl.core import batch_loops
 from armarl.core.game import Game
+from armarl.core.pictures.picture import Picture
 from armarl.core.verbs import CUT_SHORT, PLAYING
 from armarl.games.catalogue import game_entry
 from armarl.games.make_game import restore_game
@@ -90,6 +92,27 @@ class Record:
 
     def __str__(self) -> str:
         return "\n".join(self.lines) + "\n"
+
+    def picture(self, move: int | None = None, seat: int | None = None) -> Picture:
+        """Return a drawing of a position, with the players' names and the last action.
+
+        Args:
+            move: how many actions have been played, 0 for the deal. None is the last position.
+            seat: a seat, or None for the whole position.
+
+        Raises:
+            TypeError, ValueError: the move or the seat does not exist, or the game has no drawing.
+        """
+        last = len(self.actions)
+        move = last if move is None else whole_number("the move", move, 0, last)
+        played = move > 0
+        return self.game.picture(
+            self.states[move],
+            seat,
+            before=self.states[move - 1] if played else None,
+            last=(self.seats[move - 1], self.actions[move - 1]) if played else None,
+            names=self.players,
+        )
 
 
 # --- writing --------------------------------------------------------------------------------------

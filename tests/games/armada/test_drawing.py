@@ -9,9 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from armarl.core.pictures.picture import Scene
 from armarl.games.armada.chart.loading import CENTRAL, COLOURS, STANDARD, Chart, load_chart
+from armarl.games.armada.drawing.picture import draw_chart, picture
 from armarl.games.armada.state import CLAIM_DUE, NEW_CLAIM, ORDER
-from armarl.games.armada.text.drawing import draw, draw_svg
+from armarl.games.armada.text.drawing import draw
 from armarl.games.make_game import make_game
 
 CHART = load_chart()
@@ -35,8 +37,19 @@ def view() -> dict:
     return {
         "territories": territories,
         "ships": {"s1": {"colour": "blue", "bands": 9, "gold": 1}, "s9": {**EMPTY_SHIP}},
-        "turn": {"colour": "green", "player": 0, "coups": 6, "raid": False, "stage": "order"},
-        "claims": ["green", "blue"],
+        "turn": {
+            "number": 4,
+            "colour": "green",
+            "player": 0,
+            "coups": 6,
+            "raid": False,
+            "stage": "order",
+        },
+        "pending": None,
+        "chance": [],
+        "to_move": 0,
+        "deck_size": 30,
+        "claims": ["blue"],
         "reserve": dict.fromkeys(COLOURS, 32),
         "supply": {"gold": 47, "tribes": 7},
         "box": 1,
@@ -51,23 +64,39 @@ def view() -> dict:
 EMPTY_SHIP = {"colour": None, "bands": 0, "gold": 2}
 
 
+def scene(seat: int | None = None, **more) -> Scene:
+    game = SimpleNamespace(attributes={"chart": CHART}, players=2, sides=(0, 1))
+    return Scene(game, {**view(), **more}, seat, None, None, ("player 0", "player 1"))
+
+
 def texts(svg: str) -> list[str]:
-    root = ElementTree.fromstring(svg)
-    return [e.text or "" for e in root.iter("{http://www.w3.org/2000/svg}text")]
+    return [e.get("data-text", "") for e in ElementTree.fromstring(svg).iter()]
 
 
-def test_the_drawing_shows_every_place() -> None:
-    shown = texts(draw_svg(CHART))
+def test_the_chart_shows_every_place() -> None:
+    svg = draw_chart(CHART).svg()
+    shown = texts(svg)
     for name in CHART.places:
         post = next((t.post for t in CHART.territories if t.name == name), None)
-        assert (post or name) in shown
-    assert draw_svg(CHART) == draw_svg(load_chart(STANDARD.read_text(encoding="utf-8")))
+        assert (f"{name} {post}" if post else name) in shown
+    assert svg == draw_chart(load_chart(STANDARD.read_text(encoding="utf-8"))).svg()
 
 
-def test_the_drawing_shows_the_pieces() -> None:
-    shown = texts(draw_svg(CHART, view()))
+def test_the_picture_shows_the_pieces() -> None:
+    shown = texts(picture(scene()).svg())
     assert {"47", "43", "9"} <= set(shown)
-    assert "green's turn (player 0): 6 coups · victory claimed by green and blue" in shown
+    assert "green (player 0): 6 coups left" in shown
+    assert "blue claims victory" in shown
+    assert {"gold, 47 left", "tribes, 7 left", "ship, 1 left"} <= set(shown)
+    assert {"raid, attack", "3 cards"} <= set(shown)
+
+
+def test_the_picture_shows_dice_and_the_order_under_way() -> None:
+    pending = {"order": "attack G4 s14", "roll": ["combat", -1]}
+    thrown = scene(chance=[["combat", -1]], pending=pending, to_move=1)
+    shown = texts(picture(thrown).svg())
+    assert "−1" in shown
+    assert "player 1 decides on attack G4 s14" in shown
 
 
 ORDERS = {
@@ -122,4 +151,8 @@ def test_a_chart_without_a_map_cannot_be_drawn() -> None:
     chart = load_chart(CHART.as_dict())
     assert isinstance(chart, Chart)
     with pytest.raises(ValueError, match="no map to draw"):
-        draw_svg(chart)
+        draw_chart(chart)
+    drawn = scene()
+    drawn.game.attributes["chart"] = chart
+    with pytest.raises(ValueError, match="no map to draw"):
+        picture(drawn)

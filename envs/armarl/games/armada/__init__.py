@@ -23,6 +23,7 @@ from armarl.games.armada.actions import (
 from armarl.games.armada.chart.checks import shortened
 from armarl.games.armada.chart.loading import Chart, load_chart
 from armarl.games.armada.dice import Dice, load_dice
+from armarl.games.armada.drawing.picture import picture
 from armarl.games.armada.evaluation import evaluate
 from armarl.games.armada.knowledge import conceal, determinise
 from armarl.games.armada.observation import observation_table, observe
@@ -164,6 +165,7 @@ def _make(
         make=make,
         _describe=describe,
         _draw=draw,
+        _picture=picture,
         _explain=explain,
         option_fields=OPTION_FIELDS,
         faults=FAULTS,

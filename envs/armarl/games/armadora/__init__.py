@@ -15,6 +15,7 @@ from armarl.core.verbs import Verbs
 from armarl.games.armadora import knowledge, rules, scoring, state
 from armarl.games.armadora.actions import ADVANCED_ACTIONS, BASE_ACTIONS
 from armarl.games.armadora.board import BOARD_NAMES, WHOLE
+from armarl.games.armadora.drawing.picture import picture
 from armarl.games.armadora.evaluation import evaluate
 from armarl.games.armadora.observation import observation_table, observe
 from armarl.games.armadora.rivals import progress
@@ -102,6 +103,7 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
         make=make,
         _describe=describe,
         _draw=draw,
+        _picture=picture,
         _explain=explain,
         _deals=None if board == WHOLE else deals,
         option_fields=("players", "advanced", "peek", "board"),

@@ -1,4 +1,4 @@
-"""Text drawing of Armada for a terminal. `draw_svg` draws it as SVG."""
+"""Text drawing of Armada for a terminal."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from armarl.games.armada.chart.geography import CENTRAL, COLOURS, Chart, Territory
-from armarl.games.armada.chart.svg import draw_svg, turn_line
 from armarl.games.armada.state import NEW_CLAIM
 from armarl.games.armada.text.explain import asked
 
 if TYPE_CHECKING:
     from armarl.compiler.types import State
     from armarl.core.game import Game
-
-__all__ = ["draw", "draw_svg"]
 
 COLUMN = 28  # width of a column of territories
 CENTRAL_COLUMNS = 4
@@ -141,3 +138,15 @@ def _captions(view: dict[str, Any], seat: int | None, new: set[str]) -> list[str
             cards += f"; left in the deck: {', '.join(left)}"
         lines.append(f"player {player}{' (you)' if seat == player else ''}: {cards}")
     return lines
+
+
+def turn_line(view: dict[str, Any]) -> str:
+    """Return one line about the current turn or raid and its coups, or about the result."""
+    if view["result"] is not None:
+        winners = " and ".join(f"player {winner}" for winner in view["result"]["winners"])
+        return f"over: {winners} wins" if winners else "over: cut short, nobody has won"
+    turn = view["turn"]
+    what = "raid" if turn["raid"] else "turn"
+    if turn["stage"] == "preliminary":
+        return f"{turn['colour']} (player {turn['player']}) sets out"
+    return f"{turn['colour']}'s {what} (player {turn['player']}): {turn['coups']} coups"

@@ -1,0 +1,31 @@
+"""The command `draw`: a position of a recorded game as a picture."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import islice
+
+from armarl.common.files import check_writable, write_bytes
+from armarl.common.messages import printable
+
+
+def draw(options: argparse.Namespace) -> int:
+    """Draw a position of a recorded game."""
+    from armarl.matches.records import read_records
+
+    kind = options.out.suffix.lower()
+    if kind not in (".svg", ".png"):
+        raise ValueError(f"--out must end in .svg or .png, not {printable(options.out.name)!r}")
+    if options.game < 1:
+        raise ValueError(f"--game must be 1 or more, not {options.game}")
+    check_writable(options.out)
+    record = next(islice(read_records(options.record), options.game - 1, None), None)
+    if record is None:
+        raise ValueError(f"{printable(str(options.record))} has no game {options.game}")
+    picture = record.picture(options.move, options.seat)
+    if kind == ".svg":
+        content = picture.svg(options.theme).encode()
+    else:
+        content = picture.png(options.width, options.theme)
+    write_bytes(options.out, content)
+    return 0

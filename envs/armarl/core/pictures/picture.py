@@ -1,0 +1,100 @@
+"""`Picture`: a drawing of a position, as SVG or as pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from armarl.core.pictures import raster
+from armarl.core.pictures.sheet import WIDTH, Part, Sheet, check_theme
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from armarl.core.game import Game
+
+
+class Scene(NamedTuple):
+    """All that a game's drawing is given. It holds nothing that the seat may not know.
+
+    Attributes:
+        game: the variant.
+        view: the result of `describe` for the seat.
+        seat: the seat that looks, or None for the whole position.
+        before: the view of an earlier position, to mark all that has changed since, or None.
+        last: the last action: the seat that played it and its notation, as far as the seat that
+            looks may know it. None if it is not given.
+        names: a name for each seat.
+    """
+
+    game: Game
+    view: dict[str, Any]
+    seat: int | None
+    before: dict[str, Any] | None
+    last: tuple[int, str] | None
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing of a position, in parts from back to front. A notebook shows it.
+
+    Attributes:
+        sheet: what it shares with other pictures of its variant.
+        title: what it shows, in words.
+        parts: the parts.
+
+    Example:
+        >>> import armarl
+        >>> game = armarl.make_game("armadora")
+        >>> picture = game.picture(game.new_states(0)[0], seat=0)
+        >>> picture.svg("dark")[:4]
+        '<svg'
+    """
+
+    sheet: Sheet
+    title: str
+    parts: tuple[Part, ...]
+
+    def svg(self, theme: str = "auto") -> str:
+        """Return the picture as an SVG document.
+
+        Args:
+            theme: "light", "dark", or "auto" to follow the reader's browser. Programs other than
+                browsers need one of the first two.
+
+        Raises:
+            ValueError: the theme does not exist.
+        """
+        check_theme(theme)
+        sheet, body = self.sheet, "\n".join(part.svg for part in self.parts)
+        box = (0.0, 0.0, sheet.width, sheet.height)
+        if theme == "auto":
+            return sheet.document(box, body, self.title, sheet.variables())
+        return sheet.painted(sheet.document(box, body, self.title), theme)
+
+    def png(self, width: int = 2 * WIDTH, theme: str = "light") -> bytes:
+        """Return the picture as a PNG file.
+
+        Args:
+            width: its width in pixels, 16 to 4096, rounded up to an even number. The height
+                follows, even too.
+            theme: "light" or "dark".
+
+        Raises:
+            ValueError: the width or the theme does not exist.
+            ImportError: the extra `render` is not installed.
+        """
+        return raster.png(self.sheet, self.parts, width, theme)
+
+    def pixels(self, width: int = WIDTH, theme: str = "light") -> NDArray[np.uint8]:
+        """Return the picture as an array, uint8 (height, width, 3), both even, in a new array.
+
+        Raises:
+            ValueError, ImportError: as `png`.
+        """
+        return raster.pixels(self.sheet, self.parts, width, theme)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()

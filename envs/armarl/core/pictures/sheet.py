@@ -1,0 +1,98 @@
+"""What pictures are made of: parts, and the sheet that all pictures of a variant share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from typing import NamedTuple
+
+from armarl.core.pictures import lettering
+
+THEMES = ("auto", "light", "dark")
+PLAIN_THEMES = THEMES[1:]
+WIDTH = 512  # pixels of an environment's frames
+_COLOUR = re.compile(r"var\(--([\w-]+)\)")
+_REFERENCE = re.compile(r'(?:href="|url\()#([\w-]+)')
+
+Box = tuple[float, float, float, float]  # x, y, width, height
+
+
+class Part(NamedTuple):
+    """A part of a picture: an SVG element with an id, and the box that it stays within.
+
+    Only parts that change are drawn anew in the next frame.
+    """
+
+    box: Box
+    svg: str
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """What all pictures of a variant share. Keep one for each: drawn parts are kept with it.
+
+    Attributes:
+        name: the game's name.
+        width, height: the size of a picture in its own units.
+        colours: for each name, the colours in light and in dark. SVG says `var(--name)`.
+        definitions: elements that parts refer to, by id, such as gradients and patterns.
+    """
+
+    name: str
+    width: float
+    height: float
+    colours: Mapping[str, tuple[str, str]]
+    definitions: Mapping[str, str]
+
+    def document(
+        self, box: Box, body: str, title: str = "", style: str = "", size: str = ""
+    ) -> str:
+        """Return a document with some parts and all that they refer to."""
+        needed = "".join(self._needed(body))
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="armarl-{self.name}" {size}'
+            f'viewBox="{" ".join(f"{number:g}" for number in box)}" role="img">'
+            f"<title>{escape(title)}</title>{style}<defs>{needed}</defs>\n{body}\n</svg>"
+        )
+
+    def painted(self, svg: str, theme: str) -> str:
+        """Return SVG with the colours of a theme in place of their names."""
+        shade = PLAIN_THEMES.index(theme)
+        return _COLOUR.sub(lambda match: self.colours[match[1]][shade], svg)
+
+    def variables(self) -> str:
+        """Return a style sheet that sets the colours, as the reader's browser prefers."""
+        light, dark = (
+            ";".join(f"--{name}:{both[shade]}" for name, both in self.colours.items())
+            for shade in (0, 1)
+        )
+        rule = f".armarl-{self.name}"
+        return (
+            f"<style>{rule}{{{light}}}@media(prefers-color-scheme:dark){{{rule}{{{dark}}}}}</style>"
+        )
+
+    def _needed(self, body: str) -> Iterator[str]:
+        """Yield the definitions that some SVG refers to, and those that they refer to."""
+        wanted, seen = sorted(_references(body)), set[str]()
+        while wanted:
+            name = wanted.pop(0)
+            if name not in seen:
+                seen.add(name)
+                found = self.definitions.get(name) or lettering.outline(name)
+                assert found is not None, f"nothing defines #{name}"
+                wanted += sorted(_references(found))
+                yield found
+
+
+@lru_cache(maxsize=2048)
+def _references(svg: str) -> frozenset[str]:
+    return frozenset(_REFERENCE.findall(svg))
+
+
+def check_theme(theme: object, known: tuple[str, ...] = THEMES) -> None:
+    """Raise ValueError if a theme does not exist."""
+    if theme not in known:
+        raise ValueError(f"theme must be {' or '.join(map(repr, known))}, not {theme!r}")

@@ -1,0 +1,65 @@
+"""One window on the screen that shows frames, with pygame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def show(frame: NDArray[np.uint8], title: str, fps: int) -> None:
+    """Show a frame, and wait until the frame before it has been shown for its time.
+
+    Args:
+        frame: uint8 (height, width, 3).
+        title: the title of the window.
+        fps: frames a second.
+
+    Raises:
+        ImportError: pygame is not installed.
+        RuntimeError: there is no screen.
+    """
+    pygame = _pygame()
+    try:
+        pygame.display.init()
+        size = frame.shape[1], frame.shape[0]
+        surface = pygame.display.get_surface()
+        if surface is None or surface.get_size() != size:
+            surface = pygame.display.set_mode(size)
+    except pygame.error as error:
+        raise RuntimeError(
+            f"render_mode='human' opens a window, and there is no screen ({error}): use "
+            "render_mode='rgb_array' or 'ansi'"
+        ) from error
+    pygame.display.set_caption(title)
+    pygame.surfarray.blit_array(surface, frame.swapaxes(0, 1))
+    pygame.event.pump()
+    pygame.display.flip()
+    _clock(pygame).tick(fps)
+
+
+def close() -> None:
+    """Close the window, if one is open."""
+    if _clocks:
+        _pygame().display.quit()
+        _clocks.clear()
+
+
+_clocks: list[Any] = []  # of the open window
+
+
+def _clock(pygame: Any) -> Any:
+    if not _clocks:
+        _clocks.append(pygame.time.Clock())
+    return _clocks[0]
+
+
+def _pygame() -> Any:
+    try:
+        import pygame
+    except ImportError as error:
+        raise ImportError(
+            "render_mode='human' opens a window with pygame: pip install 'armarl[render]'"
+        ) from error
+    return pygame

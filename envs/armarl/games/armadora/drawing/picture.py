@@ -1,0 +1,430 @@
+"""The picture of Armadora: the board, the players, and the last move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armarl.core.pictures.lettering import width_of, write
+from armarl.core.pictures.picture import Picture, Scene
+from armarl.core.pictures.sheet import Box, Part, Sheet
+from armarl.games.armadora.board import (
+    COLUMNS,
+    LINE_NAMES,
+    LINE_SQUARES,
+    MINI_SQUARES,
+    ROWS,
+    SQUARE_NAMES,
+    SQUARES,
+)
+from armarl.games.armadora.drawing.territories import Territory, territories
+
+CELL = 112  # the side of a square
+LEFT, TOP = 52, 104  # the board's corner
+WIDTH = LEFT + COLUMNS * CELL + LEFT
+BELOW = TOP + ROWS * CELL + 28  # the top of the players' panels
+PANEL = 196
+HEIGHT = BELOW + PANEL + 20
+
+COLOURS = {
+    "page": ("#f7f1e3", "#1d2320"),
+    "ink": ("#2c2416", "#efe6d2"),
+    "faint": ("#7d705a", "#a79c86"),
+    "meadow": ("#dfe5bd", "#39442f"),
+    "lawn": ("#d5dcae", "#3f4b34"),
+    "grid": ("#aeb684", "#566349"),
+    "off": ("#cfc8b8", "#2a2e2b"),
+    "panel": ("#fffaf0", "#2a322d"),
+    "mark": ("#111111", "#ffffff"),
+    "glow": ("#ffd400", "#ffd400"),
+    "wood": ("#6b4321", "#b98a5a"),
+    "wood-edge": ("#35200d", "#2a190a"),
+    "gold": ("#f3c632", "#e8b923"),
+    "gold-edge": ("#8a6412", "#5e430a"),
+    "gold-ink": ("#4a3405", "#332402"),
+    "face": ("#fffdf6", "#fbf5e6"),
+    "white": ("#ffffff", "#ffffff"),
+    # Okabe and Ito's colours, which the colour-blind can tell apart; every player has a shape, too.
+    "a": ("#0067a5", "#2d8fd0"),
+    "b": ("#c84e00", "#e06a1b"),
+    "c": ("#00805f", "#1ba67f"),
+    "a2": ("#2f9fd8", "#6cc3ee"),
+    "b2": ("#b98600", "#dba81f"),
+}
+_STRIPES = {  # by side, to tint territories
+    "side0": ("a", '<path d="M0 14L14 0M-4 4L4 -4M10 18L18 10"/>'),
+    "side1": ("b", '<path d="M0 0L14 14M-4 10L4 18M10 -4L18 4"/>'),
+    "side2": ("c", '<path d="M7 -1V15"/>'),
+}
+DEFINITIONS = {
+    name: f'<pattern id="{name}" width="14" height="14" patternUnits="userSpaceOnUse">'
+    f'<rect width="14" height="14" fill="var(--{paint})" fill-opacity=".17"/>'
+    f'<g stroke="var(--{paint})" stroke-opacity=".34" stroke-width="2.4">{lines}</g></pattern>'
+    for name, (paint, lines) in _STRIPES.items()
+}
+SHEET = Sheet("armadora", WIDTH, HEIGHT, COLOURS, DEFINITIONS)
+
+_SHAPES = (  # of the players' pieces, 1 wide and high
+    '<circle r=".5"/>',
+    '<rect x="-.46" y="-.46" width=".92" height=".92" rx=".1"/>',
+    '<path d="M0 -.57L.5 .4Q.52 .46 .45 .46H-.45Q-.52 .46 -.5 .4Z"/>',
+    '<path d="M-.28 -.48H.28L.54 0L.28 .48H-.28L-.54 0Z"/>',
+)
+LETTERS = "ABCD"
+
+
+def picture(scene: Scene) -> Picture:
+    """Draw a position of Armadora."""
+    lands = territories(scene.view, scene.game.sides)
+    land_of = {name: land for land in lands for name in land.squares}
+    walled = {land.squares[0]: land for land in lands} if len(lands) > 1 else {}
+    marked = _changed(scene)
+    parts = [
+        _ground(scene),
+        *(_tint(land_of[name], name) for name in SQUARE_NAMES),
+        *(_square(scene, number, marked) for number in range(SQUARES)),
+        *(_line(scene, number, marked) for number in range(len(LINE_NAMES))),
+        *(_score(scene, number, walled.get(name)) for number, name in enumerate(SQUARE_NAMES)),
+        *_heading(scene),
+        *(part for player in range(scene.game.players) for part in _panel(scene, player)),
+    ]
+    seen = "" if scene.seat is None else f", as {scene.names[scene.seat]} sees it"
+    return Picture(SHEET, f"Armadora: {_turn(scene)}{seen}", tuple(parts))
+
+
+def paint_of(scene: Scene, player: int) -> str:
+    """Return a player's colour. Partners have two shades of one."""
+    names = ("a", "b", "a2", "b2") if scene.game.players == 4 else ("a", "b", "c")
+    return f"var(--{names[player]})"
+
+
+def _changed(scene: Scene) -> set[str]:
+    """Return the squares and lines that have changed since the position before."""
+    before, view = scene.before, scene.view
+    if before is None:
+        return set()
+    changed = set(view["palisades"]) ^ set(before["palisades"])
+    for key in ("warriors", "gold"):
+        old, new = before[key], view[key]
+        changed |= {
+            name for name in old.keys() | new.keys() if _pieces(old, name) != _pieces(new, name)
+        }
+    for old, new in zip(before["seen"], view["seen"], strict=True):
+        changed |= set(old) ^ set(new)
+    return changed
+
+
+def _pieces(found: dict[str, Any], name: str) -> Any:
+    """Return what lies on a square, without the value: to see one more value is no change."""
+    here = found.get(name)
+    return {**here, "value": None} if isinstance(here, dict) else here
+
+
+# --- the board -----------------------------------------------------------------------------------
+
+
+def _corner(square: int) -> tuple[int, int]:
+    return LEFT + square % COLUMNS * CELL, TOP + square // COLUMNS * CELL
+
+
+def _ground(scene: Scene) -> Part:
+    """Return what no move changes: the page, the squares and their names."""
+    board = scene.view["options"].get("board", "whole")
+    text = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--page)"/>'
+    for square, name in enumerate(SQUARE_NAMES):
+        x, y = _corner(square)
+        fill = "lawn" if (square % COLUMNS + square // COLUMNS) % 2 else "meadow"
+        if board != "whole" and name not in MINI_SQUARES:
+            fill = "off"
+        text += f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="var(--{fill})"/>'
+    lines = "".join(f"M{LEFT + k * CELL} {TOP}v{ROWS * CELL}" for k in range(1, COLUMNS))
+    lines += "".join(f"M{LEFT} {TOP + k * CELL}h{COLUMNS * CELL}" for k in range(1, ROWS))
+    text += f'<path d="{lines}" stroke="var(--grid)" stroke-width="2"/>'
+    text += (
+        f'<rect x="{LEFT - 4}" y="{TOP - 4}" width="{COLUMNS * CELL + 8}" rx="6" '
+        f'height="{ROWS * CELL + 8}" fill="none" stroke="var(--wood)" stroke-width="8"/>'
+    )
+    for k, letter in enumerate("abcdefgh"):
+        text += write(letter, LEFT + (k + 0.5) * CELL, TOP - 14, 32, "var(--ink)")
+    for k in range(ROWS):
+        text += write(k + 1, LEFT / 2 - 2, TOP + (k + 0.5) * CELL + 11, 32, "var(--ink)")
+    return Part((0, 0, WIDTH, HEIGHT), f'<g id="ground">{text}</g>')
+
+
+def _tint(land: Territory, name: str) -> Part:
+    """Return the tint of a square, which tells who leads in its territory."""
+    x, y = _corner(SQUARE_NAMES.index(name))
+    fill = "none" if land.leader is None else f"url(#side{land.leader})"
+    rect = f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}"/>'
+    return Part((x, y, CELL, CELL), f'<g id="land-{name}">{rect}</g>')
+
+
+def _square(scene: Scene, square: int, marked: set[str]) -> Part:
+    """Return a square's piece."""
+    name, view = SQUARE_NAMES[square], scene.view
+    x, y = _corner(square)
+    text = f'<rect width="{CELL}" height="{CELL}" fill="none" pointer-events="all"/>'
+    if name in marked:
+        text += (
+            f'<rect x="9" y="9" width="{CELL - 18}" height="{CELL - 18}" rx="12" '
+            'fill="none" stroke="var(--mark)" stroke-width="7"/>'
+            f'<rect x="9" y="9" width="{CELL - 18}" height="{CELL - 18}" rx="12" '
+            'fill="none" stroke="var(--glow)" stroke-width="4"/>'
+        )
+    middle, words = "", name
+    if warrior := view["warriors"].get(name):
+        readers = [player for player, seen in enumerate(view["seen"]) if name in seen]
+        middle = _warrior(scene, warrior, readers)
+        words += f": {_words(scene, warrior)}"
+    elif gold := view["gold"].get(name):
+        middle = _pile(gold)
+        words += f": {gold} gold"
+    text += (
+        f'<g transform="translate({CELL / 2:g} {CELL / 2 + 5:g})">{middle}</g>' if middle else ""
+    )
+    svg = (
+        f'<g id="place-{name}" data-place="{name}" transform="translate({x} {y})">'
+        f"<title>{words}</title>{text}</g>"
+    )
+    return Part((x, y, CELL, CELL), svg)
+
+
+def _words(scene: Scene, warrior: dict[str, Any]) -> str:
+    value = warrior["value"]
+    said = f"Warrior {'?' if value is None else value} of player {warrior['player']}"
+    said += ", face up" if warrior["face_up"] else ", face down"
+    if warrior["arrows"]:
+        said += f", arrows {warrior['arrows']}"
+    if warrior["reinforcement"] is not None:
+        said += f", reinforced by player {warrior['reinforcement']}"
+    return said
+
+
+def _shape(player: int, size: float, fill: str, stroke: str, width: float) -> str:
+    """Return a player's shape around the origin."""
+    return (
+        f'<g transform="scale({size:g})" fill="{fill}" stroke="{stroke}" '
+        f'stroke-width="{width / size:.4f}">{_SHAPES[player]}</g>'
+    )
+
+
+def _warrior(scene: Scene, warrior: dict[str, Any], readers: list[int]) -> str:
+    """Return a Warrior: light if face up, and otherwise dark, with its value or ?."""
+    player, paint = warrior["player"], paint_of(scene, warrior["player"])
+    value = "?" if warrior["value"] is None else warrior["value"]
+    drop = 5 if player == 2 else 0  # a triangle's middle is low
+    if warrior["face_up"]:
+        text = _shape(player, 76, "var(--face)", paint, 9)
+        text += write(value, 0, 17 + drop, 50, "#20180c")
+    else:
+        text = _shape(player, 76, paint, "var(--white)", 3)
+        text += write(value, 0, 16 + drop, 46, "#ffffff")
+    for k in range(warrior["arrows"]):
+        text += (
+            f'<g transform="translate({-38 + 15 * k} -38) rotate(45)" fill="none" '
+            'stroke-linecap="round" stroke-linejoin="round">'
+            '<g stroke="#ffffff" stroke-width="9"><path d="M-12 0H14M5 -7L14 0L5 7"/></g>'
+            '<g stroke="#1c130a" stroke-width="4.5"><path d="M-12 0H14M5 -7L14 0L5 7"/></g></g>'
+        )
+    if (helper := warrior["reinforcement"]) is not None:
+        text += '<g transform="translate(36 -34)">' + _shape(
+            helper, 33, paint_of(scene, helper), "var(--white)", 3
+        )
+        text += '<path d="M-7 1H7M0 -6V8" stroke="#ffffff" stroke-width="4.5"/></g>'
+    for k, reader in enumerate(readers):
+        text += (
+            f'<g transform="translate({-32 + 28 * k} 36)"><path d="M-14 0Q0 -13 14 0Q0 13 -14 0Z" '
+            f'fill="#ffffff" stroke="{paint_of(scene, reader)}" stroke-width="3"/>'
+            f'<circle r="5" fill="{paint_of(scene, reader)}"/></g>'
+        )
+    return text
+
+
+def _pile(gold: int) -> str:
+    """Return a pile of coins with its number."""
+    coins = "".join(f'<ellipse cy="{34 - 7 * k}" rx="36" ry="13"/>' for k in range(min(gold, 7)))
+    top = 34 - 7 * min(gold, 7)
+    return (
+        f'<g fill="var(--gold)" stroke="var(--gold-edge)" stroke-width="2.5">{coins}'
+        f'<circle cy="{top - 4}" r="33"/><circle cy="{top - 4}" r="27" stroke-width="1.2"/></g>'
+        f"{write(gold, 0, top + 13, 50, 'var(--gold-ink)')}"
+    )
+
+
+def _line(scene: Scene, line: int, marked: set[str]) -> Part:
+    """Return a line between two squares, with its palisade."""
+    name, (a, b) = LINE_NAMES[line], LINE_SQUARES[line]
+    x, y = _corner(b)
+    upright = b == a + 1
+    stands, text = name in scene.view["palisades"], ""
+    if stands:
+        edge = (
+            'stroke="var(--glow)" stroke-width="5"'
+            if name in marked
+            else 'stroke="var(--wood-edge)" stroke-width="2.5"'
+        )
+        posts = "".join(
+            f'<rect x="{k % 2 * 1.5 - 9.5}" y="{4 + k * 13.1:.1f}" width="{19 - k % 2 * 3}" '
+            'height="11.5" rx="4"/>'
+            for k in range(8)
+        )
+        text = (
+            f'<rect x="-10.5" y="2" width="21" height="{CELL - 4}" rx="7" fill="var(--wood-edge)" '
+            f'{edge}/><g fill="var(--wood)">{posts}</g>'
+        )
+    else:
+        high = CELL - 24
+        text = f'<rect x="-9" y="12" width="18" height="{high}" fill="none" pointer-events="all"/>'
+    turn = "" if upright else " rotate(-90)"
+    svg = (
+        f'<g id="line-{name}" data-line="{name}" transform="translate({x} {y}){turn}">'
+        f"<title>{name}{': palisade' if stands else ''}</title>{text}</g>"
+    )
+    box: Box = (x - 14, y - 2, 28, CELL + 4) if upright else (x - 2, y - 14, CELL + 4, 28)
+    return Part(box, svg)
+
+
+def _score(scene: Scene, square: int, land: Territory | None) -> Part:
+    """Return the points in a walled territory, in the corner of its first square, or nothing."""
+    x, y = _corner(square)
+    text, at = "", 0.0
+    for side, points in enumerate(land.points if land else ()):
+        if points:
+            words = f"{points}{'+' if land and land.open[side] else ''}"
+            text += f'<g transform="translate({at + 10:g} 10)">'
+            text += _shape(side, 15, paint_of(scene, side), "var(--white)", 1.5) + "</g>"
+            text += write(words, at + 20, 17, 21, "var(--ink)", "start")
+            at += 26 + width_of(words, 21)
+    if text:
+        back = f'<rect y="-1" width="{at:.0f}" height="23" rx="8" fill="var(--page)"'
+        text = f'{back} opacity=".85"/>{text}'
+    left = min(x + 13.0, LEFT + COLUMNS * CELL - 6 - at)
+    name = SQUARE_NAMES[square]
+    svg = f'<g id="score-{name}" transform="translate({left:.1f} {y + 7})">{text}</g>'
+    return Part((left - 1, y + 4, max(at, 1.0) + 2, 28), svg)
+
+
+# --- around the board ----------------------------------------------------------------------------
+
+
+def _turn(scene: Scene) -> str:
+    """Return whose turn it is, or the result."""
+    view = scene.view
+    if (result := view["result"]) is not None:
+        won = [p for p in range(scene.game.players) if scene.game.sides[p] in result["winners"]]
+        gold = " : ".join(map(str, result["gold"]))
+        names = " and ".join(scene.names[player] for player in won)
+        shared = len(result["winners"]) > 1
+        return f"{names} {'share the victory' if shared else 'won'}, gold {gold}"
+    stage = {"turn": "to move", "second palisade": "a second palisade?"}
+    return f"{scene.names[view['to_move']]} {stage.get(view['stage'], 'after the power')}"
+
+
+def _heading(scene: Scene) -> list[Part]:
+    """Return the line above the board: turn, last move and palisades left."""
+    view = scene.view
+    mover = view["to_move"]
+    turn = ""
+    if mover is not None:
+        turn += f'<g transform="translate({LEFT + 20} 36)">'
+        turn += _shape(mover, 34, paint_of(scene, mover), "var(--white)", 2) + "</g>"
+    start = LEFT + (46 if mover is not None else 0)
+    turn += write(_turn(scene), start, 47, 34, "var(--ink)", "start", 470)
+    last = ""
+    if scene.last:
+        seat, said = scene.last
+        last += f'<g transform="translate({LEFT + 548} 36)">'
+        last += _shape(seat, 28, paint_of(scene, seat), "var(--white)", 2) + "</g>"
+        last += write(said, LEFT + 570, 46, 30, "var(--ink)", "start", 190)
+    left = view["palisades_left"]
+    supply = (
+        f"<title>palisades left: {left}</title>"
+        f'<g transform="translate({WIDTH - LEFT - 110} 14) scale(.4)"><rect x="-10.5" width="21" '
+        'height="108" rx="7" fill="var(--wood)" stroke="var(--wood-edge)" stroke-width="4"/></g>'
+        + write(f"×{left}", WIDTH - LEFT - 92, 47, 32, "var(--ink)", "start")
+    )
+    middle, end = LEFT + 526, WIDTH - LEFT - 124
+    return [
+        Part((0, 0, middle, 66), f'<g id="turn">{turn}</g>'),
+        Part((middle, 0, end - middle, 66), f'<g id="last">{last}</g>'),
+        Part((end, 0, WIDTH - end, 66), f'<g id="supply">{supply}</g>'),
+    ]
+
+
+def _panel(scene: Scene, player: int) -> list[Part]:
+    """Return a player's panel: name, character, Warriors in hand, powers, reinforcement, gold."""
+    view, players = scene.view, scene.game.players
+    gap = 12
+    wide = (COLUMNS * CELL + 8 - gap * (players - 1)) / players
+    x = LEFT - 4 + player * (wide + gap)
+    moves = view["to_move"] == player
+    drop = 12 if player == 2 else 9
+    you = " (you)" if scene.seat == player else ""
+    rows = {  # the name of a part, its top and bottom, and what it shows
+        "player": (
+            (-5, PANEL + 5),
+            f'<rect width="{wide:.1f}" height="{PANEL}" rx="14" fill="var(--panel)" '
+            f'stroke="{paint_of(scene, player)}" stroke-width="{7 if moves else 2.5}"/>',
+        ),
+        "name": (
+            (10, 60),
+            f'<g transform="translate(34 36)">'
+            f"{_shape(player, 38, paint_of(scene, player), 'var(--white)', 2)}"
+            f"{write(LETTERS[player], 0, drop, 24, '#ffffff')}</g>"
+            f"{write(scene.names[player] + you, 62, 45, 29, 'var(--ink)', 'start', wide - 74)}",
+        ),
+        "notes": ((62, 96), _notes(scene, player, wide)),
+        "hand": (
+            (96, 188),
+            f'<g transform="translate(14 124)">{_hand(scene, player, wide - 28)}</g>',
+        ),
+    }
+    return [
+        Part(
+            (x - 5, BELOW + top, wide + 10, bottom - top),
+            f'<g id="{name}-{player}" data-player="{player}" '
+            f'transform="translate({x:.1f} {BELOW})">{svg}</g>',
+        )
+        for name, ((top, bottom), svg) in rows.items()
+    ]
+
+
+def _notes(scene: Scene, player: int, wide: float) -> str:
+    """Return the lines under a player's name: character, powers, partner, pass, gold."""
+    view, notes = scene.view, []
+    if view["characters"]:
+        powers = view["powers"][player]
+        notes.append(
+            f"{view['characters'][player].capitalize()}, {powers} power{'s' * (powers != 1)}"
+        )
+        if view["reinforcements"][player]:
+            notes.append("1 reinforcement" if wide > 300 else "+1")
+    if (result := view["result"]) is not None:
+        side = scene.game.sides[player]
+        notes = [f"{result['gold'][side]} gold"]
+        if side in result["winners"]:
+            notes.insert(0, "won")
+    elif view["passed"][player]:
+        notes.append("passed")
+    if scene.game.players == 4 and not view["characters"]:
+        notes.append(f"with {LETTERS[(player + 2) % 4]}")
+    return write(" · ".join(notes), 16, 86, 25, "var(--ink)", "start", wide - 30)
+
+
+def _hand(scene: Scene, player: int, wide: float) -> str:
+    """Return the Warriors in hand: how many of each value, or how many there are."""
+    hand, size = scene.view["hands"][player], scene.view["hand_sizes"][player]
+    paint = paint_of(scene, player)
+    if hand is None:
+        shown = [("?", size)]
+    else:
+        held = "12" if scene.view["options"].get("board") == "mini" else "1234"
+        shown = [(value, n) for value, n in hand.items() if n or value in held]
+    step, text = min(wide / max(len(shown), 1), 84.0), ""
+    for k, (value, n) in enumerate(shown):
+        back, ink = (paint, "#ffffff") if value == "?" else ("var(--face)", "#20180c")
+        faded = "" if n else ' opacity=".35"'
+        text += f'<g transform="translate({step * (k + 0.5):.1f} 0)"{faded}>'
+        text += _shape(player, 40, back, paint, 4)
+        text += write(value, 0, 12 if player == 2 else 9, 26, ink)
+        text += write(f"×{n}", 0, 52, 25, "var(--ink)", most=step - 4) + "</g>"
+    return text

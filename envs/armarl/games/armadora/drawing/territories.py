@@ -1,0 +1,67 @@
+"""Who leads in the territories of a view, as far as the view shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from armarl.games.armadora.board import LINE_NAMES, LINE_SQUARES, SQUARE_NAMES, SQUARES
+
+
+class Territory(NamedTuple):
+    """A territory (ARM-4).
+
+    Attributes:
+        squares: the names of its squares, in reading order.
+        points: the points of each side that the view shows; a hidden Warrior counts as 1 point.
+        open: for each side, whether hidden Warriors may be worth more.
+        leader: the side with the most of these points, or None for a tie or no points.
+    """
+
+    squares: tuple[str, ...]
+    points: tuple[int, ...]
+    open: tuple[bool, ...]
+    leader: int | None
+
+
+def territories(view: dict[str, Any], sides: Sequence[int]) -> list[Territory]:
+    """Return the territories of a view, by their first square."""
+    walls = set(view["palisades"])
+    joined = [
+        squares for name, squares in zip(LINE_NAMES, LINE_SQUARES, strict=True) if name not in walls
+    ]
+    first = list(range(SQUARES))  # the first square of the territory of each
+    for _ in range(SQUARES):
+        before = list(first)
+        for a, b in joined:
+            first[a] = first[b] = min(first[a], first[b])
+        if first == before:
+            break
+    return [
+        _territory(view, sides, [SQUARE_NAMES[s] for s in range(SQUARES) if first[s] == start])
+        for start in sorted(set(first))
+    ]
+
+
+def points_of(warrior: dict[str, Any]) -> int:
+    """Return the points of a Warrior, and of a hidden one the fewest that it can have (ARM-30)."""
+    more = 0 if warrior["reinforcement"] is None else 1
+    return max(0, (warrior["value"] or 1) - int(warrior["arrows"]) + more)
+
+
+def _territory(view: dict[str, Any], sides: Sequence[int], squares: list[str]) -> Territory:
+    points, hidden = [0] * len(set(sides)), [False] * len(set(sides))
+    helped = set()  # sides with a reinforcement here (ARM-29)
+    for name in squares:
+        if warrior := view["warriors"].get(name):
+            side = sides[warrior["player"]]
+            points[side] += points_of(warrior)
+            hidden[side] |= warrior["value"] is None
+            if warrior["reinforcement"] is not None:
+                helped.add(sides[warrior["reinforcement"]])
+    best = [side for side, mine in enumerate(points) if mine and mine == max(points)]
+    if len(best) > 1 and len(helped.intersection(best)) == 1:
+        best = list(helped.intersection(best))
+    return Territory(
+        tuple(squares), tuple(points), tuple(hidden), best[0] if len(best) == 1 else None
+    )

@@ -1,0 +1,307 @@
+"""Pixels, windows, videos and notebooks of every environment."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+
+import gymnasium
+import numpy as np
+import pytest
+from pettingzoo.test import render_test
+from pettingzoo.utils import wrappers
+
+from armarl import RawAECEnv, SeatEnv, SeatVectorEnv, armadora_v0
+from armarl.environments.base import RENDER_FPS
+from variants import every_game, every_rich_game
+
+pytest.importorskip("resvg_py")
+pygame = pytest.importorskip("pygame")
+WIDTH = 120
+
+
+@pytest.fixture(autouse=True)
+def no_screen(monkeypatch):
+    """pygame draws on a screen that does not exist."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
+def act(env, rng):
+    """Play a random legal action in an AEC environment."""
+    observation, _, terminated, truncated, _ = env.last()
+    over = terminated or truncated
+    env.step(None if over else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+
+
+@every_rich_game
+def test_every_mode_of_pettingzoo(variant):
+    for face in ("env", "raw_env"):
+        render_test(lambda face=face, **more: variant.aec(face, render_width=WIDTH, **more))
+        metadata = variant.aec(face).metadata
+        assert metadata["render_modes"] == ["human", "ansi", "rgb_array"]
+        assert metadata["render_fps"] == RENDER_FPS
+
+
+@every_rich_game
+def test_frames_of_a_whole_game_have_one_even_size(variant):
+    env, rng = (
+        variant.aec(render_mode="rgb_array", render_width=WIDTH + 1),
+        np.random.default_rng(0),
+    )
+    for seed in (0, 1):
+        env.reset(seed=seed)
+        shapes = set()
+        for _ in env.agent_iter(60):
+            shapes.add(env.render().shape)
+            act(env, rng)
+        assert len(shapes) == 1
+        ((height, width, colours),) = shapes
+        assert (height % 2, width, colours) == (0, WIDTH + 2, 3)
+
+
+@every_game
+def test_pictures_are_those_of_the_game(variant):
+    """The environment draws the whole game for onlookers, and marks what the last step changed."""
+    env, rng = (
+        variant.aec("raw_env", render_mode="rgb_array", render_width=WIDTH),
+        np.random.default_rng(0),
+    )
+    env.reset(seed=3)
+    game = env.game
+    assert env.picture(0).svg() == game.draw_svg(env._states[0], 0)
+    before, agent = env._states[0].copy(), env.agent_selection
+    action = int(rng.choice(np.flatnonzero(env.observe(agent)["action_mask"])))
+    env.step(action)
+    more = {"before": before, "last": (int(agent[-1]), action)}
+    for seat in (None, 0, 1):
+        assert env.picture(seat).svg() == game.draw_svg(env._states[0], seat, **more)
+    assert np.array_equal(env.render(), game.picture(env._states[0], **more).pixels(WIDTH))
+    env.reset(seed=3)
+    assert env.picture().svg() == game.draw_svg(env._states[0])
+
+
+@every_game
+def test_environments_that_draw_play_the_same_and_can_be_copied(variant):
+    plain, drawing = variant.aec(), variant.aec(render_mode="rgb_array", render_width=WIDTH)
+    rngs = np.random.default_rng(0), np.random.default_rng(0)
+    for env in (plain, drawing):
+        env.reset(seed=2)
+    for _ in range(min(8, variant.midgame)):
+        for env, rng in zip((plain, drawing), rngs, strict=True):
+            act(env, rng)
+    assert plain.state_bytes() == drawing.state_bytes()
+    frame = drawing.render()
+    for other in (copy.deepcopy(drawing), pickle.loads(pickle.dumps(drawing))):
+        assert np.array_equal(other.render(), frame)
+        act(other, np.random.default_rng(1))
+    assert np.array_equal(drawing.render(), frame)
+
+
+@every_game
+def test_gymnasium_sees_what_the_seat_may_know(variant):
+    env = variant.seat_env(render_mode="rgb_array", seat=1, render_width=WIDTH)
+    _, info = env.reset(seed=1)
+    assert np.array_equal(env.render(), env.game.picture(env._states[0], 1).pixels(WIDTH))
+    before = env._states[0].copy()
+    env.step(int(info["action_mask"].argmax()))
+    picture = env.game.picture(env._states[0], 1, before=before)
+    assert np.array_equal(env.render(), picture.pixels(WIDTH))
+    assert env._repr_svg_() == picture.svg()
+
+
+@every_game
+def test_a_batch_draws_each_game_as_it_is_alone(variant):
+    options = {"seat": 0, "render_mode": "rgb_array", "render_width": WIDTH, **variant.options}
+    envs = SeatVectorEnv(variant.game, 3, autoreset_mode="NEXT_STEP", **options)
+    alone = [SeatEnv(variant.game, **options) for _ in range(3)]
+    _, infos = envs.reset(seed=5)
+    masks = [env.reset(seed=5 + i)[1]["action_mask"] for i, env in enumerate(alone)]
+    over = [False] * 3
+    for _ in range(12):
+        for one, env in zip(envs.render(), alone, strict=True):
+            assert np.array_equal(one, env.render())
+        actions = infos["action_mask"].argmax(axis=1)
+        *_, infos = envs.step(actions)
+        for i, env in enumerate(alone):
+            if over[i]:
+                masks[i] = env.reset()[1]["action_mask"]
+                over[i] = False
+            else:
+                _, _, terminated, truncated, _ = env.step(int(actions[i]))
+                over[i] = terminated or truncated
+
+
+def test_batches_have_no_window_and_a_frame_rate():
+    envs = SeatVectorEnv("armadora", 2)
+    assert envs.metadata["render_modes"] == ["ansi", "rgb_array"]
+    assert envs.metadata["render_fps"] == SeatEnv.metadata["render_fps"] == RENDER_FPS
+    with pytest.raises(TypeError, match="None or 'ansi' or 'rgb_array', not 'human'"):
+        SeatVectorEnv("armadora", 2, render_mode="human")
+
+
+# --- videos --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clips(monkeypatch):
+    """The frames of every video that is written."""
+    moviepy = pytest.importorskip("moviepy.video.io.ImageSequenceClip")
+    written = []
+
+    class Clip:
+        def __init__(self, frames, fps):
+            written.append((list(frames), fps))
+
+        def write_videofile(self, path, logger=None):
+            pass
+
+    monkeypatch.setattr(moviepy, "ImageSequenceClip", Clip)
+    return written
+
+
+def test_gymnasiums_video_ends_with_the_last_position(clips, tmp_path):
+    env = gymnasium.make(
+        "armarl/Armadora-2p-v0", opponents="greedy", render_mode="rgb_array", render_width=WIDTH
+    )
+    env = gymnasium.wrappers.RecordVideo(env, str(tmp_path))
+    _, info = env.reset(seed=0)
+    done, rng = False, np.random.default_rng(0)
+    while not done:
+        action = int(rng.choice(np.flatnonzero(info["action_mask"])))
+        _, _, terminated, truncated, info = env.step(action)
+        done = terminated or truncated
+    last = env.render()
+    assert env.unwrapped.describe()["result"]
+    env.close()
+    ((frames, fps),) = clips
+    assert fps == RENDER_FPS
+    assert np.array_equal(frames[-1], last)
+    assert len({frame.shape for frame in frames}) == 1
+
+
+def test_a_batchs_video_ends_with_the_last_position(clips, tmp_path):
+    envs = SeatVectorEnv("armadora", 2, board="mini", render_mode="rgb_array", render_width=WIDTH)
+    envs = gymnasium.wrappers.vector.RecordVideo(envs, str(tmp_path))
+    _, infos = envs.reset(seed=0)
+    result, steps = None, 0
+    while result is None and steps < 20:
+        _, _, ended, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        result, steps = (envs.render()[0] if ended[0] else None), steps + 1
+    envs.step(np.zeros(2, np.int64))
+    envs.close()
+    assert result is not None
+    height, width = result.shape[:2]
+    frames = [frame[:height, :width] for clip, _ in clips for frame in clip]
+    assert any(np.array_equal(frame, result) for frame in frames)
+
+
+def test_pettingzoos_video_ends_with_the_last_position(clips, tmp_path):
+    env = armadora_v0.env(board="mini", render_mode="rgb_array", render_width=WIDTH)
+    env = wrappers.RecordVideo(env, str(tmp_path))
+    env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for _ in env.agent_iter():
+        act(env, rng)
+    last = env.render()
+    env.close()
+    ((frames, fps),) = clips
+    assert fps == RENDER_FPS
+    assert np.array_equal(frames[-1], last)
+
+
+def test_a_video_can_be_written(tmp_path):
+    pytest.importorskip("moviepy")
+    env = armadora_v0.env(board="mini", render_mode="rgb_array", render_width=WIDTH)
+    env = wrappers.RecordVideo(env, str(tmp_path))
+    env.reset(seed=0)
+    for _ in env.agent_iter():
+        act(env, np.random.default_rng(0))
+    env.close()
+    (video,) = tmp_path.glob("*.mp4")
+    assert video.stat().st_size > 1000
+
+
+# --- windows and notebooks -----------------------------------------------------------------------
+
+
+@every_game
+def test_a_window_shows_every_step(variant):
+    env = variant.aec(render_mode="human", render_width=WIDTH)
+    env.reset(seed=0)
+    first = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
+    assert np.array_equal(first, env.picture().pixels(WIDTH))
+    act(env, np.random.default_rng(0))
+    second = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
+    assert np.array_equal(second, env.picture().pixels(WIDTH))
+    assert not np.array_equal(first, second)
+    env.close()
+    assert not pygame.display.get_init()
+    seat = variant.seat_env(render_mode="human", render_width=WIDTH)
+    seat.reset(seed=0)
+    assert pygame.display.get_init()
+    seat.close()
+
+
+def test_without_a_screen_a_window_is_an_error_in_words():
+    program = (
+        "import armarl.armadora_v0 as game\n"
+        "env = game.env(render_mode='human')\n"
+        "try:\n    env.reset(seed=0)\nexcept RuntimeError as error:\n    print(error)"
+    )
+    bare = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    bare["SDL_VIDEODRIVER"] = "x11"
+    out = subprocess.run([sys.executable, "-c", program], env=bare, capture_output=True, text=True)
+    assert "there is no screen" in out.stdout, out.stderr
+    assert "render_mode='rgb_array'" in out.stdout
+
+
+def test_missing_pygame_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    env = armadora_v0.env(render_mode="human", render_width=WIDTH)
+    with pytest.raises(ImportError, match=r"pip install 'armarl\[render\]'"):
+        env.reset(seed=0)
+
+
+@every_game
+def test_a_notebook_shows_the_game(variant):
+    env, seat = variant.aec(), variant.seat_env(seat=1)
+    assert env._repr_svg_() is None
+    assert seat._repr_svg_() is None
+    env.reset(seed=0)
+    seat.reset(seed=0)
+    assert env._repr_svg_() == env.game.draw_svg(env._states[0])
+    assert seat._repr_svg_() == seat.game.draw_svg(seat._states[0], 1)
+    picture = env.picture(0)
+    assert picture._repr_svg_() == picture.svg("auto")
+
+
+def test_nothing_heavy_is_imported_to_play():
+    program = (
+        "import sys, armarl.armadora_v0 as game\n"
+        "env = game.env(render_mode='rgb_array'); env.reset(seed=0)\n"
+        "print([m for m in ('resvg_py', 'PIL', 'pygame') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert out.stdout == "[]\n", out.stderr
+
+
+@pytest.mark.parametrize("width", [0, 15, 4097, 1.5, "wide"])
+def test_impossible_widths(width):
+    for make in (armadora_v0.env, lambda **o: SeatEnv("armadora", **o)):
+        with pytest.raises((ValueError, TypeError), match="render_width must be"):
+            make(render_width=width)
+
+
+def test_a_game_without_a_drawing_has_text_alone(capsys):
+    game = replace(armadora_v0.env().game, _picture=None)
+    with pytest.raises(TypeError, match="None or 'human' or 'ansi', not 'rgb_array'"):
+        RawAECEnv(game, render_mode="rgb_array")
+    plain = RawAECEnv(game, render_mode="human")
+    assert plain.metadata["render_modes"] == ["human", "ansi"]
+    plain.reset(seed=0)
+    assert capsys.readouterr().out == game.draw(plain._states[0]) + "\n"
+    assert plain._repr_svg_() is None

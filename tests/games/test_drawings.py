@@ -1,0 +1,117 @@
+"""Every game's drawing: it is whole and stable, and shows a seat nothing that it may not know."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from armarl.core.game import Game
+from armarl.core.verbs import PLAYING
+from variants import RICH, VARIANTS, every_rich_game
+
+GAMES = 8  # games of each variant, with two positions each
+
+
+def positions(game: Game, games: int, seed: int) -> Iterator[tuple]:
+    """Yield positions of random games: state, the state before, the last seat and action."""
+    rng = np.random.default_rng(seed)
+    for _ in range(games):
+        states = game.new_states(int(rng.integers(2**40)))
+        course = []
+        for _ in range(70):
+            status, seats = game.statuses(states)
+            if status[0] != PLAYING:
+                break
+            action = int(rng.choice(np.flatnonzero(game.legal_masks(states)[0])))
+            before = states[0].copy()
+            game.apply(states, np.array([0]), np.array([action]))
+            course.append((states[0].copy(), before, (int(seats[0]), action)))
+        if status[0] != PLAYING:
+            course.pop()  # after the end all is shown
+        for k in rng.integers(len(course), size=2) if course else ():
+            yield course[k]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_two_deals_that_a_seat_cannot_tell_apart_give_the_same_picture(variant):
+    game = variant.make()
+    found = 0
+    for number, (state, before, last) in enumerate(positions(game, GAMES, seed=1)):
+        for seat in range(game.players):
+            one, old = (
+                game.determinised(np.full(1, s), np.array([seat]), np.array([number]))[0]
+                for s in (state, before)
+            )
+            for other in (game.concealed(np.full(1, state), np.array([seat]))[0], one):
+                assert game.draw_svg(other, seat) == game.draw_svg(state, seat)
+                found += 1
+            if seat != last[0]:
+                shown = game.draw_svg(state, seat, before=before, last=last)
+                assert game.draw_svg(one, seat, before=old, last=last) == shown
+    assert found
+
+
+@every_rich_game
+def test_parts_keep_their_ids_and_order(variant):
+    game = variant.make()
+    seen = []
+    for state, before, last in positions(game, 8, seed=2):
+        picture = game.picture(state, before=before, last=last)
+        root = ElementTree.fromstring(picture.svg())
+        ids = [e.get("id") for e in root.iter() if e.get("id")]
+        assert len(ids) == len(set(ids))
+        seen.append([re.findall(r' id="([^"]+)"', part.svg)[0] for part in picture.parts])
+        for part in picture.parts:
+            x, y, width, height = part.box
+            assert width > 0
+            assert height > 0
+            assert -30 <= x <= x + width <= picture.sheet.width + 30, part
+            assert -30 <= y <= y + height <= picture.sheet.height + 30, part
+    assert all(one == seen[0] for one in seen)
+
+
+def test_every_place_is_named_as_a_person_types_it():
+    armadora, armada = (variant.make() for variant in RICH[:2])
+    for game in (armadora, armada):
+        svg = game.draw_svg(game.new_states(0)[0])
+        places = set(re.findall(r'data-place="([^"]+)"', svg))
+        lines = set(re.findall(r'data-line="([^"]+)"', svg))
+        words = {word for text in game.actions.texts for word in text.split()}
+        if game is armada:
+            assert places == set(game.attributes["chart"].places)
+        else:
+            assert len(places) == 40
+            assert lines == {word for word in words if "-" in word}
+            assert len(lines) == 67
+        assert {word for word in words if re.fullmatch(r"[a-hs]\d+|[GRBOC]\d+", word)} <= places
+
+
+def test_the_last_move_is_told_as_far_as_a_seat_may_know():
+    game = RICH[0].make()
+    states = game.new_states(0)
+    before, action = states[0].copy(), game.actions.id("W2 a1")
+    game.apply(states, np.array([0]), np.array([action]))
+    told = {
+        seat: game.draw_svg(states[0], seat, before=before, last=(0, action))
+        for seat in (None, 0, 1)
+    }
+    assert 'data-text="W2 a1"' in told[None]
+    assert 'data-text="W2 a1"' in told[0]
+    assert 'data-text="W? a1"' in told[1]
+    assert "W2" not in told[1]
+    plain = game.draw_svg(states[0])
+    assert "var(--glow)" in told[1].split("</style>")[1]
+    assert "var(--glow)" not in plain.split("</style>")[1]
+
+
+def test_a_finished_game_shows_its_result():
+    for variant in RICH:
+        game = variant.make()
+        states = game.new_states(1)
+        game.playouts(states, seeds=np.array([1]))
+        svg = game.draw_svg(states[0])
+        assert re.search(r'data-text="[^"]*(won|wins|cut short|share the victory)', svg), variant
