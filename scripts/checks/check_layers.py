@@ -23,7 +23,7 @@ PACKAGES = {
     "armarl_training": ROOT / "training" / "armarl_training",
 }
 MOST_FILES = 16  # in a folder, its `__init__.py` included
-MOST_DEPTH = {"file": 23, "folder": 12}
+MOST_DEPTH = {"file": 20, "folder": 12}
 
 Graph = Mapping[str, set[str]]
 
