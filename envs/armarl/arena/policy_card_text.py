@@ -64,8 +64,8 @@ def versions(card: Card) -> str:
 
     Example:
         >>> from armarl import read_card
-        >>> versions(read_card("armada-2p"))
-        'learnt under version 1, measured under version 1'
+        >>> versions(read_card("armadora-2p"))
+        'learnt under version 0, measured under version 0'
     """
     measured = sorted({m.version for m in card.strength if m.version is not None})
     told = f", measured under version {' and '.join(map(str, measured))}" if measured else ""
