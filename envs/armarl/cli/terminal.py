@@ -88,7 +88,7 @@ def watch_at_terminal(
         raise ValueError(
             f"{game.players} seats take 1 to {game.players} players, not {len(players)}"
         )
-    seated = [*players, *players[-1:] * (game.players - len(players))]
+    seated = [*players, *[players[-1]] * (game.players - len(players))]
     _show(game, [make_player(player, game) for player in seated], None, seed, record, think)
 
 

@@ -7,6 +7,7 @@ stream is seeded with the deal. So a game is the same alone and in a batch of an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -231,7 +232,7 @@ def make_opponents(chosen: PlayerLike | Sequence[PlayerLike], game: Game) -> lis
     """
     others = game.players - 1
     if hasattr(chosen, "choose"):
-        return [make_player(chosen, game)]
+        return [make_player(cast(Player, chosen), game)]
     if not isinstance(chosen, list | tuple):
         chosen = [chosen] * others  # type: ignore[list-item]
     if len(chosen) != others:

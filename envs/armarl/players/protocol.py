@@ -308,7 +308,7 @@ def check_variant(player: Player, game: Game) -> None:
         )
 
 
-def _variant_name(game: Game) -> str:
+def _variant_name(game: Variant) -> str:
     options = "".join(f", {name}={value}" for name, value in game.options.items())
     return f"{game.name} with {game.players} players{options}"
 
