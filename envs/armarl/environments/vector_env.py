@@ -262,10 +262,10 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         states, seats = self._batch.states, self._batch.seats.tolist()
         if self._before is None:
             return tuple(map(self.game.draw, states, seats))
-        befores = [None if fresh else s for fresh, s in zip(self._fresh, self._before, strict=True)]
+        earlier = [None if fresh else s for fresh, s in zip(self._fresh, self._before, strict=True)]
         return tuple(
             self.game.picture(state, seat, before=before).pixels(self._render_width)
-            for state, seat, before in zip(states, seats, befores, strict=True)
+            for state, seat, before in zip(states, seats, earlier, strict=True)
         )
 
     def _show(self) -> None:
