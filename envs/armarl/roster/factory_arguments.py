@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, ClassVar, get_args, get_type_hints
+from typing import Any, ClassVar, Unpack, get_args, get_origin, get_type_hints
 
 from armarl.common.messages import brief
 from armarl.players.player_specs import Part, Value
@@ -41,10 +41,11 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
         RuntimeError: the factory tried to end the program.
     """
     parameters = list(inspect.signature(factory).parameters.values())[len(given) :]
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    parameters = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     hints = _hints(factory)
-    names = [parameter.name for parameter in parameters]
+    hints |= (listed := _listed(hints))
+    takes_any = not listed and any(p.kind is p.VAR_KEYWORD for p in parameters)
+    parameters = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    names = [*(parameter.name for parameter in parameters), *listed]
     takes = [*names, *besides]
     flags = [name for name in names if bool in (get_args(hints.get(name)) or (hints.get(name),))]
     values = dict(part.settings)
@@ -88,6 +89,12 @@ def _hints(factory: Factory) -> dict[str, Any]:
         with suppress(NameError):  # a name that only type checkers import
             hints |= get_type_hints(one, getattr(target, "__globals__", None))
     return hints
+
+
+def _listed(hints: dict[str, Any]) -> dict[str, Any]:
+    """Return the names and types of arguments that are taken as `**settings: Unpack[Type]`."""
+    types = [get_args(hint)[0] for hint in hints.values() if get_origin(hint) is Unpack]
+    return {name: hint for kind in types for name, hint in get_type_hints(kind).items()}
 
 
 def _annotated(factory: Factory) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,40 @@ RANGES: Ranges = {
 LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1)).astype(np.float32)
 
 
+class Tuning(TypedDict, total=False):
+    """Settings of a search for which a game may have preferred values, under `SEARCH` in `rivals`.
+
+    Those that are left out take the game's value for the method, or else the method's default.
+
+    Attributes:
+        exploration: weight of the upper confidence bounds.
+        bias: bias of the rapid values. The smaller it is, the longer they count.
+        reference: number of simulations that a decision's own rapid values need before they count.
+        urgency: first-play urgency: an action that was never tried counts as the mean of the tried
+            ones plus this. inf tries every action once before any is tried again.
+        depth: number of actions in a playout before the position is evaluated, from 0. -1 plays to
+            the end of the game.
+        scripted: share of the playouts' actions that the scripted player chooses, 0 to 1.
+        patient: whether random play in playouts avoids actions that give something up (passing,
+            ending a turn) unless nothing else is legal.
+        led: whether the first action tried at a decision is the scripted player's choice.
+        evaluated: share of the evaluation in a simulation's value, 0 to 1. The evaluation is taken
+            where the simulation leaves the tree. The rest of the value is the playout's result.
+        margin_share: weight of the second reward `margin`, 0 to 1.
+    """
+
+    exploration: float
+    bias: float
+    reference: int
+    urgency: float
+    depth: int
+    scripted: float
+    patient: bool
+    led: bool
+    evaluated: float
+    margin_share: float
+
+
 class SearchPlayer:
     """Play the most visited action of an information-set search with rapid action values.
 
@@ -94,26 +128,14 @@ class SearchPlayer:
         *,
         milliseconds: float | None = None,
         observers: str = "single",
-        exploration: float | None = None,
-        bias: float | None = None,
-        reference: int | None = None,
-        urgency: float | None = None,
-        depth: int | None = None,
-        scripted: float | None = None,
-        patient: bool | None = None,
-        led: bool | None = None,
-        evaluated: float | None = None,
         reward: str = "win",
         margin: str | None = None,
-        margin_share: float | None = None,
         temperature: float = 0.0,
         rows: int | None = None,
         name: str | None = None,
+        **tuning: Unpack[Tuning],
     ) -> None:
         """Create a player.
-
-        Arguments that are None take the game's preferred values for this method (`SEARCH` in its
-        `rivals` module), or else the method's defaults.
 
         Args:
             game: the variant to play.
@@ -122,30 +144,15 @@ class SearchPlayer:
                 then depend on the machine.
             observers: "single" for one tree in which all actions are visible, or "multiple" for one
                 tree per seat, in which hidden actions of others that look alike are one.
-            exploration: weight of the upper confidence bounds.
-            bias: bias of the rapid values. The smaller it is, the longer they count.
-            reference: number of simulations that a decision's own rapid values need before they
-                count.
-            urgency: first-play urgency: an action that was never tried counts as the mean of the
-                tried ones plus this. inf tries every action once before any is tried again.
-            depth: number of actions in a playout before the position is evaluated, from 0. -1 plays
-                to the end of the game.
-            scripted: share of the playouts' actions that the scripted player chooses, 0 to 1.
-            patient: whether random play in playouts avoids actions that give something up (passing,
-                ending a turn) unless nothing else is legal.
-            led: whether the first action tried at a decision is the scripted player's choice.
-            evaluated: share of the evaluation in a simulation's value, 0 to 1. The evaluation is
-                taken where the simulation leaves the tree. The rest of the value is the result of
-                the playout.
             reward: name of the reward for a finished game, one of `game.rewards`.
             margin: name of a second reward that is mixed in with the weight `margin_share`, so that
                 larger wins count for more. None stands for the game's second reward, if it has one.
-            margin_share: weight of `margin`, 0 to 1.
             temperature: 0 plays the most visited action. Otherwise an action is sampled in
                 proportion to visits to the power of 1 / temperature.
             rows: number of decisions that a tree may hold. None allows as many as the budget can
                 need, within 64 MiB.
             name: name in tables and records, instead of method and budget.
+            tuning: see `Tuning`.
 
         Raises:
             ValueError: a value is out of range, or a name is unknown.
@@ -158,20 +165,8 @@ class SearchPlayer:
         )
         if margin is None:
             margin = game.rewards[min(1, len(game.rewards) - 1)]
-        given = {
-            "exploration": exploration,
-            "bias": bias,
-            "reference": reference,
-            "urgency": urgency,
-            "depth": depth,
-            "scripted": scripted,
-            "patient": patient,
-            "led": led,
-            "evaluated": evaluated,
-            "margin_share": margin_share,
-        }
         self.game, self._budget, self._temperature = game, budget, temperature
-        settings = settled(game, self.method, {**PLAIN, **self._own}, RANGES, given)
+        settings = settled(game, self.method, {**PLAIN, **self._own}, RANGES, tuning)
         self._rules = Rules(
             observers=game.players if observers == "multiple" else 1,
             rapid=int(self._rapid),
