@@ -113,6 +113,7 @@ def ship(colour: str | None, bands: int) -> str:
 def flag(owner: str) -> str:
     """Return the flag of an owner whose bands have left."""
     return (
+        '<path d="M-13 17V-18" stroke="var(--white)" stroke-width="5"/>'
         '<path d="M-13 17V-18" stroke="var(--edge)" stroke-width="2.5"/>'
         f'<g transform="translate(2 -5)">{shape(owner, 0.62)}</g>'
     )
