@@ -16,6 +16,7 @@ from armarl.games.make_game import make_game
 
 GAME = make_game("armadora", board="mini")
 STATE = GAME.new_states(0)[0]
+SHEET = GAME.picture(STATE).sheet
 
 
 def words_of(svg: str) -> list[str]:
@@ -71,13 +72,19 @@ def test_names_of_strangers_are_text(name):
 def test_themes():
     auto, light, dark = (GAME.draw_svg(STATE, theme=theme) for theme in ("auto", "light", "dark"))
     assert "prefers-color-scheme:dark" in auto
-    assert "var(--" in auto
-    for plain in (light, dark):
+    assert auto.replace(SHEET.dark_style(), "") == light  # other programs than browsers show it
+    for plain in (auto, light, dark):
         assert "var(" not in plain
+    for plain in (light, dark):
         assert "<style" not in plain
     assert light != dark
     with pytest.raises(ValueError, match="theme must be 'auto' or 'light' or 'dark', not 'pink'"):
         GAME.draw_svg(STATE, theme="pink")
+
+
+def test_colours_that_cannot_be_told_apart():
+    with pytest.raises(ValueError, match="are the same in light and differ in dark"):
+        replace(SHEET, colours={"a": ("#fff", "#000"), "b": ("#fff", "#111")})
 
 
 def test_wrong_arguments():

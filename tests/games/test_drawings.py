@@ -104,8 +104,9 @@ def test_the_last_move_is_told_as_far_as_a_seat_may_know():
     assert 'data-text="W? a1"' in told[1]
     assert "W2" not in told[1]
     plain = game.draw_svg(states[0])
-    assert "var(--glow)" in told[1].split("</style>")[1]
-    assert "var(--glow)" not in plain.split("</style>")[1]
+    glow = f'"{game.picture(states[0]).sheet.colours["glow"][0]}"'
+    assert glow in told[1].split("</style>")[1]
+    assert glow not in plain.split("</style>")[1]
 
 
 def test_a_finished_game_shows_its_result():

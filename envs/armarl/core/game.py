@@ -714,7 +714,8 @@ class Game(Variant):
 
         Args:
             state, seat: as for `picture`.
-            theme: "light", "dark", or "auto" to follow the reader's browser.
+            theme: "light", "dark", or "auto", which is light and turns dark in browsers whose
+                reader prefers it.
             more: the other arguments of `picture`.
 
         Raises:

@@ -49,7 +49,7 @@ def view() -> dict:
         "chance": [],
         "to_move": 0,
         "deck_size": 30,
-        "claims": ["blue"],
+        "claims": ["green", "blue"],
         "reserve": dict.fromkeys(COLOURS, 32),
         "supply": {"gold": 47, "tribes": 7},
         "box": 1,

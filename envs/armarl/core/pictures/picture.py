@@ -61,8 +61,8 @@ class Picture:
         """Return the picture as an SVG document.
 
         Args:
-            theme: "light", "dark", or "auto" to follow the reader's browser. Programs other than
-                browsers need one of the first two.
+            theme: "light", "dark", or "auto", which is light and turns dark in browsers whose
+                reader prefers it.
 
         Raises:
             ValueError: the theme does not exist.
@@ -70,9 +70,9 @@ class Picture:
         check_theme(theme)
         sheet, body = self.sheet, "\n".join(part.svg for part in self.parts)
         box = (0.0, 0.0, sheet.width, sheet.height)
-        if theme == "auto":
-            return sheet.document(box, body, self.title, sheet.variables())
-        return sheet.painted(sheet.document(box, body, self.title), theme)
+        style = sheet.dark_style() if theme == "auto" else ""
+        plain = "light" if theme == "auto" else theme
+        return sheet.painted(sheet.document(box, body, self.title, style), plain)
 
     def png(self, width: int = 2 * WIDTH, theme: str = "light") -> bytes:
         """Return the picture as a PNG file.

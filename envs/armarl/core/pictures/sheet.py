@@ -39,6 +39,9 @@ class Sheet:
         width, height: the size of a picture in its own units.
         colours: for each name, the colours in light and in dark. SVG says `var(--name)`.
         definitions: elements that parts refer to, by id, such as gradients and patterns.
+
+    Raises:
+        ValueError: two names have the same light colour and different dark ones.
     """
 
     name: str
@@ -46,6 +49,13 @@ class Sheet:
     height: float
     colours: Mapping[str, tuple[str, str]]
     definitions: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        if len(dict(self.colours.values())) < len(set(self.colours.values())):
+            raise ValueError(
+                f"two colours of {self.name} are the same in light and differ in dark; "
+                "change a digit of one"
+            )
 
     def document(
         self, box: Box, body: str, title: str = "", style: str = "", size: str = ""
@@ -63,16 +73,19 @@ class Sheet:
         shade = PLAIN_THEMES.index(theme)
         return _COLOUR.sub(lambda match: self.colours[match[1]][shade], svg)
 
-    def variables(self) -> str:
-        """Return a style sheet that sets the colours, as the reader's browser prefers."""
-        light, dark = (
-            ";".join(f"--{name}:{both[shade]}" for name, both in self.colours.items())
-            for shade in (0, 1)
+    def dark_style(self) -> str:
+        """Return a style sheet that darkens the light colours where the reader's browser asks.
+
+        The light colours stand in the elements themselves, so programs without style sheets show
+        them.
+        """
+        rules = "".join(
+            f'.armarl-{self.name} [{use}="{light}"]{{{use}:{dark}}}'
+            for light, dark in dict(self.colours.values()).items()
+            if light != dark
+            for use in ("fill", "stroke", "stop-color")
         )
-        rule = f".armarl-{self.name}"
-        return (
-            f"<style>{rule}{{{light}}}@media(prefers-color-scheme:dark){{{rule}{{{dark}}}}}</style>"
-        )
+        return f"<style>@media(prefers-color-scheme:dark){{{rules}}}</style>"
 
     def _needed(self, body: str) -> Iterator[str]:
         """Yield the definitions that some SVG refers to, and those that they refer to."""

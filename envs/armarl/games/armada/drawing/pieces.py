@@ -6,10 +6,10 @@ from armarl.core.pictures.lettering import width_of, write
 
 COLOURS = {
     "page": ("#f3e6c4", "#201c17"),
-    "paper": ("#f3e6c4", "#2b251d"),
+    "paper": ("#f3e6c3", "#2b251d"),
     "ink": ("#3b2a1a", "#ead9b5"),
     "panel": ("#fbf3dd", "#322b22"),
-    "line": ("#3b2a1a", "#1a120a"),
+    "line": ("#3b2a19", "#1a120a"),
     "name": ("#2a1c0e", "#120c06"),
     "sand": ("#efdcae", "#b3a076"),
     "sea": ("#5fa3ad", "#2f5f6d"),
