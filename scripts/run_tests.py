@@ -24,6 +24,7 @@ FAST = (
     "cli/test_cli.py::test_help",
     "cli/test_cli.py::test_info_of_a_game",
     "cli/test_cli.py::test_a_game_at_the_terminal",
+    "common/test_foreign_text.py",
     "compiler/test_bits.py",
     "core/test_immutable.py",
     "devices/test_gpu.py::test_a_missing_package_is_named",

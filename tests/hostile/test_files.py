@@ -381,7 +381,8 @@ def _first(tensors: Any, section: str, kind: str = "") -> str:
 
 def _moments_too_short(tensors: Any, values: Any) -> None:
     """torch's fused Adam reads them without bounds checks."""
-    name = _first(tensors, "optimiser/", "exp_avg")
+    names = [name for name in tensors if name.startswith("optimiser/") and name.endswith("exp_avg")]
+    name = max(names, key=lambda name: tensors[name].size)
     tensors[name] = tensors[name].reshape(-1)[:1]
 
 

@@ -280,7 +280,7 @@ def test_advice_that_changed_is_refused(tmp_path, monkeypatch):
     ("part", "shape", "message"),
     [
         ("cells.0.weight", (8, 5), r"cells\.0 does not fit"),
-        ("cells.1.weight", None, "cells must have 2 layers"),
+        ("cells.1.weight", None, "there must be 2 layers 'cells'"),
         ("mix.0.weight", (9, 16), "lacks its weight|does not fit"),
         ("at.0.weight", (4, 8), "does not fit"),
         ("ends.0.weight", (15, 8), "does not fit"),

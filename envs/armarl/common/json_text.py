@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 DEEPEST = 16  # levels of nesting; ours have 5
 MOST_VALUES = 1 << 17  # values, each list and each dictionary counted too; ours have some hundred
-LONGEST_TEXT = 1 << 17  # characters of one text; the map of a chart has at most half as many
+LONGEST_TEXT = 1 << 20  # characters of one text, as many as a chart file may have
 LONGEST_KEY = 1 << 10  # characters
 
 

@@ -87,11 +87,11 @@ def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(variant):
 
 @EVERY_VARIANT
 def test_it_beats_random_play(variant):
-    """It also wins soon: about 1 game in 100 is cut short at half the usual length limit."""
+    """It also wins soon, although a player with a card is never out (ADA-29)."""
     game = make_game("armada", **variant, max_turns=200)
     match = play_match(game, ["greedy", "random"], games=12, seed=1)
     greedy, random = match.standings
-    assert greedy.wins >= 11
+    assert greedy.wins >= 10
     assert random.wins == 0
 
 
