@@ -594,7 +594,7 @@ METADATA: dict[str, Any] = {
     "deep dictionaries": {"a": {"b": {"c": nested(14)}}},
     "200,000 names": ["greedy"] * 200_000,
     "many small lists": [[]] * 200_000,
-    "a name of a megabyte": "x" * (1 << 20),
+    "a name of two megabytes": "x" * (1 << 21),
     "a key of a megabyte": {"x" * (1 << 20): 1},
 }
 

@@ -490,7 +490,7 @@ def test_a_broken_chart_file_is_refused(case: str, tmp_path) -> None:
 
 def test_files_that_are_no_charts(tmp_path) -> None:
     with pytest.raises(
-        FileNotFoundError, match=r"chart file 'nowhere\.txt': (No such|there is no such)"
+        FileNotFoundError, match=r"chart file 'nowhere\.txt': (No|there is no) such"
     ):
         load_chart("nowhere.txt")
     with pytest.raises(OSError, match=r"chart file .*: File name too long; a chart must"):
