@@ -67,7 +67,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose messages move no terminal: arguments may be names of files."""
+    """A parser whose messages hold no control sequences: arguments may be names of files."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if message:

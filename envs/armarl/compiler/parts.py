@@ -102,7 +102,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     @property
     def _numba_type_(self) -> types.Type:
-        """What kernels see in its place, unless it calls itself."""
+        """The type that kernels see: that of the part, unless this kernel calls itself."""
         return types.Dispatcher(self if self.is_compiling else self.part)
 
     def add_overload(self, result: Any) -> None:

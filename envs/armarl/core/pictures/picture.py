@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Scene(NamedTuple):
-    """All that a game's drawing is given. It holds nothing that the seat may not know.
+    """The input of a game's drawing. It holds nothing that the seat may not know.
 
     Attributes:
         game: the variant.

@@ -1,4 +1,4 @@
-"""What pictures are made of: parts, and the sheet that all pictures of a variant share."""
+"""The parts of a picture, and the sheet that all pictures of a variant share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """What all pictures of a variant share. Keep one for each: drawn parts are kept with it.
+    """The frame of all pictures of a variant. Keep one for each: drawn parts are kept with it.
 
     Attributes:
         name: the game's name.
