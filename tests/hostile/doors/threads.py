@@ -1,4 +1,7 @@
-"""Fuzzer of threads: every kind of environment, used by several threads at once."""
+"""Fuzzer of threads: every kind of environment, used by several threads at once.
+
+OpenSpiel's states are left out. Code of OpenSpiel runs around ours, and is not made for threads.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,7 @@ from armarl import IllegalActionError, SeatEnv, SeatVectorEnv, SelfPlayBatch
 from armarl.environments.aec import CheckedAECEnv, RawAECEnv
 from armarl.environments.one_thread import IN_USE
 from armarl_training import make_vec_env
-from doors.games import VARIANTS, pool
-
-try:
-    from armarl.environments.open_spiel import register
-except ImportError:  # OpenSpiel is not installed
-    register = None  # type: ignore[assignment]
+from doors.games import pool
 
 Call = Callable[[np.random.Generator], object]
 Face = tuple[Any, Callable[[], Any], list[Call]]  # an environment, its states, and its methods
@@ -104,26 +102,6 @@ def _self_play(variant: int) -> Face:
     return batch, lambda: batch.states, calls
 
 
-def _open_spiel(variant: int) -> Face:
-    name, options = VARIANTS[variant]
-    state = register(name, **options).new_initial_state()
-    state.apply_action(0)
-
-    def step(rng: np.random.Generator) -> None:
-        if not state.is_terminal():
-            state.apply_action(int(rng.choice(state.legal_actions())))
-
-    calls: list[Call] = [
-        *[step] * 4,
-        lambda rng: state.information_state_string(0),
-        lambda rng: state.observation_tensor(0),
-        lambda rng: state.serialize(),
-        lambda rng: state.resampled(0, 1),
-        lambda rng: state.returns(),
-    ]
-    return state, lambda: state.states, calls
-
-
 def _choice(mask: Any, rng: np.random.Generator) -> int:
     legal = np.flatnonzero(mask)
     return int(rng.choice(legal)) if legal.size else 0
@@ -155,10 +133,7 @@ def prepare_threads() -> None:
 def threads(rng: np.random.Generator) -> str:
     """Threads use one environment. Calls that overlap are refused, and games stay lawful."""
     variant = (0, 4)[rng.integers(2)]
-    kind = int(rng.integers(len(MAKERS) + (register is not None)))
-    env, states, calls = (
-        _face(kind, variant) if kind < len(MAKERS) else _open_spiel(variant)  # a game has an end
-    )
+    env, states, calls = _face(int(rng.integers(len(MAKERS))), variant)
     number = int(rng.integers(2, 5))
     begin, errors, refusals = Barrier(number), [], []
 
