@@ -87,7 +87,7 @@ def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(variant):
 
 @EVERY_VARIANT
 def test_it_beats_random_play(variant):
-    """It also wins soon, although a player with a card is never out (ADA-29)."""
+    """Few games are cut short: all ships are scuttled (ADA-24), or only a card is left (ADA-29)."""
     game = make_game("armada", **variant, max_turns=200)
     match = play_match(game, ["greedy", "random"], games=12, seed=1)
     greedy, random = match.standings
