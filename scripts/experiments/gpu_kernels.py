@@ -61,8 +61,9 @@ class Kernel:
         """The function to compile and the types of its arguments."""
         if self.body is cuda_kernels.turn_over:
             return self.body, self.batch
-        verbs = make_game(self.game).verbs
-        inner = cuda_kernels.device_binding(self.game, verbs).function(self.body)
+        game = make_game(self.game)
+        binding = cuda_kernels.device_binding(game.name, game.verbs, game.fixed is not None)
+        inner = binding.body(self.body)
         return cuda_kernels.range_over_games(inner), (numba.types.int64, self.batch)
 
 
@@ -126,7 +127,7 @@ def kernels_of(game: Game) -> list[Kernel]:
 
     class Recorder(cuda_game.CudaGame):
         def run(self, body: Body, games: int, batch: Any) -> None:
-            types = numba.typeof(self._seen(self._staged(batch)[0]))
+            types = numba.typeof(self._seen_by(body, self._staged(batch)[0]))
             found.setdefault(body, Kernel(game.name, body, types))
 
     simulated, cuda_game.SIMULATED = cuda_game.SIMULATED, True
@@ -143,7 +144,7 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
     found: dict[Body, Kernel] = {}
 
     def run(there: cuda_game.CudaGame, body: Body, games: int, batch: Any) -> None:
-        seen = numba.typeof(there._seen(there._staged(batch)[0]))
+        seen = numba.typeof(there._seen_by(body, there._staged(batch)[0]))
         found.setdefault(body, Kernel(game.name, body, seen))
         there.game.run(body, games, there._seen(batch))
 

@@ -213,7 +213,7 @@ def test_a_kernel_is_kept_for_the_next_process(
     def another() -> Any:
         """Make the kernel as another process would."""
         cuda_kernels.kernel_of.cache_clear()
-        return cuda_kernels.kernel_of(game.name, game.verbs, read.body)
+        return cuda_kernels.kernel_of(game.name, game.verbs, False, read.body)
 
     kernel = another()
     assert kernel._cache.load_overload(signature, kernel.targetctx) is None

@@ -25,15 +25,15 @@ from armarl.core.binding import Binding
 from armarl.core.errors import IllegalActionError
 from armarl.core.pictures.picture import Picture, Scene
 from armarl.core.variant import Variant
-from armarl.core.verbs import Verbs, unmoving
+from armarl.core.verbs import Fixed, Verbs, takes_fixed, unmoving
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @cache
-def _binding(name: str, verbs: Verbs) -> Binding:
+def _binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
     """Return the functions that are written once for all games, compiled with these verbs."""
-    return Binding(name, verbs)
+    return Binding(name, verbs, fixed=fixed)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,7 +83,16 @@ class Game(Variant):
 
     @cached_property
     def _binding(self) -> Binding:
-        return _binding(self.name, self.verbs)
+        return _binding(self.name, self.verbs, self.fixed is not None)
+
+    @cached_property
+    def fixed_records(self) -> Fixed:
+        """`fixed` as verbs and compiled functions get it: a tuple of one record, or of none."""
+        return () if self.fixed is None else (self.fixed,)
+
+    @cached_property
+    def _fixed_array(self) -> States:
+        return np.full(1, self.fixed)
 
     def compiled(self, function: F) -> F:
         """Compile a function that is written once for all games, with this game's verbs."""
@@ -116,9 +125,10 @@ class Game(Variant):
     def _is_warm(self) -> bool:
         states, mask = np.full(1, self.blank), np.zeros(len(self.actions), np.int8)
         observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
-        self._deal_one(states, 0, 0, True)
-        self._view_one(states, 0, 0, observation, mask)
-        self._play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal, so nothing is played
+        fixed = self.fixed_records
+        self._deal_one(states, 0, 0, True, fixed)
+        self._view_one(states, 0, 0, observation, mask, fixed)
+        self._play_one(states, 0, -1, mask, returns, 0, fixed)  # -1 is illegal: nothing is played
         return True
 
     # --- games, one or many ----------------------------------------------------------------------
@@ -127,7 +137,8 @@ class Game(Variant):
         """Run a body once for each game of a batch, on several threads.
 
         Args:
-            body: a body of `armarl.core.batch_loops`, or a function of the same form.
+            body: a body of `armarl.core.batch_loops`, or a function of the same form. If it has a
+                fourth parameter `fixed`, it gets `fixed_records` there.
             games: the number of games.
             batch: the argument of the body. Its arrays are not checked.
             least: the number of games that are worth an additional thread. None chooses it for
@@ -135,6 +146,8 @@ class Game(Variant):
         """
         if least is None and body in batch_loops.LIGHT:
             least = threads.LEAST_GAMES_OF_LIGHT_LOOPS
+        if self.fixed is not None and takes_fixed(body):
+            batch = batch, self._fixed_array
         threads.run(self._binding.driver(body), games, batch, least=least)
 
     def new_states(self, seeds: NDArray[np.int64] | int) -> States:

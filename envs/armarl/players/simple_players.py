@@ -190,7 +190,7 @@ def _choices(
 ) -> NDArray[np.int64]:
     """Return the action for each state, chosen by a loop body that takes `batch_loops.Choices`."""
     actions, masks = np.empty(states.size, np.int64), game.scratch_masks(states.size)
-    scratch = np.empty((len(masks), 1), states.dtype)
+    scratch = np.empty((len(masks), 1), game.scratch)
     game.run(body, states.size, batch_loops.Choices(states, draws, masks, scratch, actions))
     return actions
 

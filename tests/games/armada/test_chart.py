@@ -415,7 +415,7 @@ def test_ada_5_a_chart_as_large_as_a_state_can_hold_is_played() -> None:
     assert (len(read.sea), len(read.borders)) == (64, 380)
     game = make_game("armada", chart=chart, max_turns=6, cards=True, enrolment=True)
     states = game.new_states(np.arange(5))
-    assert states["launches"].max() == 127
+    assert game.fixed["launches"].max() == 127
     game.playouts(states, np.arange(5))
     game.check_states(states)
     assert game.statuses(states)[0].all()

@@ -239,9 +239,9 @@ def test_the_scripted_player_knows_its_dice() -> None:
         table.put(b, "orange", 4)
         table.legal()
         game, states = table.match.game, table.match.states
-        border = game.actions.id(f"attack {a} {b}") - int(states["first"][0, ATTACK])
+        border = game.actions.id(f"attack {a} {b}") - int(game.fixed["first"][ATTACK])
         cost = np.zeros(states[0]["bands"].size, np.int8)
-        worths[name] = _worth_of_attack(states[0], STYLES[0], np.int64(0), cost, border)
+        worths[name] = _worth_of_attack(states[0], STYLES[0], np.int64(0), cost, border, game.fixed)
     assert worths["standard"] > 0 > worths["losses"]
 
 

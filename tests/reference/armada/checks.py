@@ -93,7 +93,9 @@ class Match:
         if dice is not None:
             self._load_dice(action, [list(face) for face in dice])
         self.played.append(text)
-        code = self.game.compiled(play_one)(self.states, 0, action, self._mask, self.rewards, 0)
+        code = self.game.compiled(play_one)(
+            self.states, 0, action, self._mask, self.rewards, 0, self.game.fixed_records
+        )
         assert code != WAS_ILLEGAL, f"the kernel refuses {text}"
         self.view = self.game.describe(self.states[0])
         self.reference.play(text, self.view["chance"], self.view["deck"])

@@ -84,6 +84,7 @@ class View(NamedTuple):
 
     seat: Any
     own: Any  # the colour from which the seat sees the game
+    fixed: Any  # the chart and the dice
 
 
 @kernel
@@ -99,9 +100,9 @@ def perspective(s: State, seat: int) -> Any:
     return colour
 
 
-def look(s: State, seat: int) -> View:
+def look(s: State, seat: int, fixed: State) -> View:
     """Return a seat's view of a state."""
-    return View(seat, perspective(s, seat))
+    return View(seat, perspective(s, seat), fixed)
 
 
 blocks = Blocks(look)
@@ -229,12 +230,12 @@ def _standing(
     for k in range(FOUR):
         colour = (view.own + k) % FOUR
         owned = territories_of(s, colour)
-        victory.out[k] = in_victory(s, colour)
+        victory.out[k] = in_victory(s, colour, view.fixed)
         for lair in range(FOUR):
             lairs.out[k * FOUR + lair] = owned_in(owned, lair) * lairs.unit
-            cities.out[k * FOUR + lair] = cities_owned(s, owned, lair) * cities.unit
-        enemy_cities.out[k] = enemy_cities_owned(s, owned, colour) * enemy_cities.unit
-        posts.out[k] = posts_owned(s, owned) * posts.unit
+            cities.out[k * FOUR + lair] = cities_owned(owned, lair, view.fixed) * cities.unit
+        enemy_cities.out[k] = enemy_cities_owned(s, owned, colour, view.fixed) * enemy_cities.unit
+        posts.out[k] = posts_owned(owned, view.fixed) * posts.unit
         central.out[k] = owned_in(owned, FOUR) * central.unit
 
 
