@@ -260,7 +260,7 @@ def test_dice_are_part_of_the_variant() -> None:
     with pytest.raises(ValueError, match="a file must hold the content of its dice, not 'mine'"):
         restore_game("armada", {"dice": "mine"})
     states = game.new_states([1])
-    with pytest.raises(ValueError, match="the options, the chart or the dice are not those"):
+    with pytest.raises(ValueError, match="of another variant of armada"):
         standard.check_states(states)
 
 

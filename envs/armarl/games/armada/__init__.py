@@ -37,6 +37,7 @@ from armarl.games.armada.state import (
     ALL_CARDS,
     COUPS,
     FIXED,
+    FOUR,
     MAX_PLACES,
     MORE_COUPS,
     RAID_COUPS,
@@ -196,6 +197,9 @@ def _fixed(cards: bool, enrolment: bool, chart: Chart, dice: Dice) -> Any:
     fixed["first"] = np.cumsum([0, *sizes])
     _fill_borders(fixed, chart)
     fixed["cities"], fixed["posts"] = city_places(chart), post_places(chart)
+    for lair in range(FOUR):
+        fixed["city_sets"][lair] = sum(1 << city for city in chart.cities[lair])
+    fixed["post_set"] = sum(1 << post for post in post_places(chart))
     fixed["launches"] = np.cumsum([0, *(len(chart.coast(city)) for city in city_places(chart))])
     fixed["farthest"], fixed["faces"] = chart.farthest, dice.faces
     return fixed[()]

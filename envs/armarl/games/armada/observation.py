@@ -24,7 +24,7 @@ from armarl.games.armada.chart.geography import Chart
 from armarl.games.armada.dice import Dice
 from armarl.games.armada.knowledge import HELD, LACKED, known_top, number_on_top
 from armarl.games.armada.rules.orders import CARD_HITS
-from armarl.games.armada.rules.scoring import in_victory
+from armarl.games.armada.rules.scoring import is_victory
 from armarl.games.armada.state import (
     ALL_CARDS,
     ANSWER_ATTACK,
@@ -141,10 +141,14 @@ def _one_hot(number: int, out: Observation) -> None:
     )
 )
 def _bands(s: State, view: View, bands: Target) -> None:
-    for k in range(FOUR):
+    everybodys = window(bands.out, 0, s.places)  # at first; later the own colour's
+    _numbers(s.bands, 0, Target(everybodys, bands.unit))
+    for k in range(1, FOUR):
         colour, out = (view.own + k) % FOUR, window(bands.out, k * s.places, s.places)
         for place in range(out.size):
-            out[place] = s.bands[place] * (s.owner[place] == colour) * bands.unit
+            out[place] = everybodys[place] * np.float32(s.owner[place] == colour)
+    for place in range(everybodys.size):
+        everybodys[place] *= np.float32(s.owner[place] == view.own)
 
 
 @blocks.add(
@@ -230,7 +234,7 @@ def _standing(
     for k in range(FOUR):
         colour = (view.own + k) % FOUR
         owned = territories_of(s, colour)
-        victory.out[k] = in_victory(s, colour, view.fixed)
+        victory.out[k] = is_victory(s, owned, colour, view.fixed)
         for lair in range(FOUR):
             lairs.out[k * FOUR + lair] = owned_in(owned, lair) * lairs.unit
             cities.out[k * FOUR + lair] = cities_owned(owned, lair, view.fixed) * cities.unit

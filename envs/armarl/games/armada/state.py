@@ -28,7 +28,7 @@ from armarl.games.armada.actions import (
     TERRITORIES,
 )
 from armarl.games.armada.chart.geography import MOST_BORDERS, MOST_SQUARES
-from armarl.games.armada.chart.loading import CITIES, COLOURS, POSTS
+from armarl.games.armada.chart.loading import COLOURS, POSTS
 from armarl.games.armada.dice import DIE_NAMES, SIDES
 
 MAX_PLAYERS = 4
@@ -130,6 +130,8 @@ FIXED = record_type(
         # from 0 in these sets.
         ("land_near", np.int64, MAX_PLACES),
         ("sea_near", np.int64, MAX_PLACES),
+        ("city_sets", np.int64, FOUR),  # the territories of each lair that have a city
+        ("post_set", np.int64),  # the territories that have a trading post
         # The chart as numbers. Borders are numbered in both directions, first those to land, then
         # those to sea. The borders from place p to land start at `land_borders[p]` and end before
         # `land_borders[p + 1]`. Those to sea work likewise.
@@ -291,19 +293,13 @@ def owned_in(owned: Int, lair: Int) -> Int:
 @inlined
 def cities_owned(owned: Int, lair: Int, fixed: State) -> Int:
     """Count the territories of a set with a city of this lair."""
-    n = 0
-    for city in range(lair * CITIES, (lair + 1) * CITIES):
-        n += (owned >> city_place(city, fixed)) & 1
-    return n
+    return count(owned & fixed.city_sets[lair])
 
 
 @inlined
 def posts_owned(owned: Int, fixed: State) -> Int:
     """Count the territories of a set with a trading post."""
-    n = 0
-    for post in range(ALL_POSTS):
-        n += (owned >> post_place(post, fixed)) & 1
-    return n
+    return count(owned & fixed.post_set)
 
 
 @inlined
