@@ -437,8 +437,9 @@ class CudaGame:
         following = (styles + 1).to(draws.dtype)
         below = self._torch.nextafter(following, self._torch.zeros_like(following))
         styled, size = self._torch.minimum(draws + styles, below), len(seen)
-        actions, rows = self.zeros((size,), np.int64), self.scratch_rows(size)
-        spare = self.zeros((rows, 1, self.game.scratch.itemsize), np.uint8)
+        actions, shape = self.zeros((size,), np.int64), (self.scratch_rows(size), 1)
+        its_bytes = (*shape, self.game.scratch.itemsize)
+        spare = self._torch.empty(its_bytes, dtype=self._torch.uint8, device=self._place)
         batch = batch_loops.Choices(seen, styled, self.scratch_masks(size), spare, actions)
         self.run(batch_loops.choose_greedily, size, batch)
         return actions
