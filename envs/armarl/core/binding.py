@@ -77,7 +77,7 @@ class Binding:
             found = self._drivers.setdefault(body, self._compiler(found))
         return cast("Callable[..., None]", found)
 
-    def body(self, body: Callable[..., None], *, merge: bool = False) -> Body:
+    def body(self, body: Body, *, merge: bool = False) -> Body:
         """Return a body compiled with the game's verbs, without the parameter `fixed`.
 
         If it had the parameter and the game has such a record, it takes as its batch a pair: the

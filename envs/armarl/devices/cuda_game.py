@@ -12,10 +12,9 @@ Numba's simulator (`NUMBA_ENABLE_CUDASIM=1`) tensors are torch CPU tensors, and 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,8 +221,8 @@ class CudaGame:
         """
         if games == 0:
             return
-        game, its_body = self.game, cast("Callable[..., None]", body)
-        kernel = kernel_of(game.name, game.verbs, game.fixed is not None, its_body)
+        game = self.game
+        kernel = kernel_of(game.name, game.verbs, game.fixed is not None, body)
         threads, batch, turned = threads_for(games), *self._staged(batch)
         seen = self._seen_by(body, batch)
         if SIMULATED:
