@@ -58,7 +58,7 @@ class Variant:
     max_actions: int
     blank: State = field(repr=False)
     attributes: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    fixed: State | None = field(default=None, repr=False)
+    fixed: State = field(default=None, repr=False)
     scratch: np.dtype[Any] = field(default=None, repr=False)  # type: ignore[arg-type]
     option_fields: tuple[str, ...] = ("players",)
     survey: ObservationTable | None = None
