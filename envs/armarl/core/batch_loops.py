@@ -87,6 +87,28 @@ def view_one(
         mask[:] = 0
 
 
+# The same with an array of the record `fixed`: Numba takes 3 microseconds to read a tuple with it.
+
+
+def deal_with(states: States, i: int, number: int, reseed: bool, fixed: States) -> int:
+    """`deal_one`."""
+    return deal_one(states, i, number, reseed, (fixed[0],))
+
+
+def play_with(
+    states: States, i: int, action: int, mask: Mask, rewards: Returns, kind: int, fixed: States
+) -> int:
+    """`play_one`."""
+    return play_one(states, i, action, mask, rewards, kind, (fixed[0],))
+
+
+def view_with(
+    states: States, i: int, seat: int, observation: Observation, mask: Mask, fixed: States
+) -> None:
+    """`view_one`."""
+    view_one(states, i, seat, observation, mask, (fixed[0],))
+
+
 # --- many games: the verbs one by one ------------------------------------------------------------
 
 

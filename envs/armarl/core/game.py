@@ -105,17 +105,25 @@ class Game(Variant):
     @cached_property
     def _deal_one(self) -> Callable[..., int]:
         """`batch_loops.deal_one`, compiled for this game. It trusts its arguments."""
-        return self.compiled(batch_loops.deal_one)
+        return self.compiled(self._either(batch_loops.deal_one, batch_loops.deal_with))
 
     @cached_property
     def _view_one(self) -> Callable[..., None]:
         """`batch_loops.view_one`, compiled for this game. It trusts its arguments."""
-        return self.compiled(batch_loops.view_one)
+        return self.compiled(self._either(batch_loops.view_one, batch_loops.view_with))
 
     @cached_property
     def _play_one(self) -> Callable[..., int]:
         """`batch_loops.play_one`, compiled for this game. It trusts its arguments."""
-        return self.compiled(batch_loops.play_one)
+        return self.compiled(self._either(batch_loops.play_one, batch_loops.play_with))
+
+    def _either(self, without: F, with_fixed: F) -> F:
+        return without if self.fixed is None else with_fixed
+
+    @cached_property
+    def _fixed_argument(self) -> Any:
+        """The last argument of the three functions above."""
+        return () if self.fixed is None else self._fixed_array
 
     def warm_up(self) -> None:
         """Compile the functions that an environment of one game needs, at the first call."""
@@ -125,7 +133,7 @@ class Game(Variant):
     def _is_warm(self) -> bool:
         states, mask = np.full(1, self.blank), np.zeros(len(self.actions), np.int8)
         observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
-        fixed = self.fixed_records
+        fixed = self._fixed_argument
         self._deal_one(states, 0, 0, True, fixed)
         self._view_one(states, 0, 0, observation, mask, fixed)
         self._play_one(states, 0, -1, mask, returns, 0, fixed)  # -1 is illegal: nothing is played

@@ -157,7 +157,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         if first:
             self._states = np.full(1, self.game.blank)
         reseed = first or seed is not None
-        self._open(self.game._deal_one(self._states, 0, number, reseed, self.game.fixed_records))
+        self._open(self.game._deal_one(self._states, 0, number, reseed, self.game._fixed_argument))
 
     def _open(self, seat: int) -> None:
         """Begin or continue a game in which `seat` is to move."""
@@ -195,7 +195,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             plain = type(action) is int and 0 <= action < _PLAIN  # saves a call
             number = action if plain else action_number(action)
             before = self._states.copy() if self._draws else None
-            mask, fixed = self._scratch_mask, self.game.fixed_records
+            mask, fixed = self._scratch_mask, self.game._fixed_argument
             seat = self.game._play_one(
                 self._states, 0, number, mask, self._returns, self._reward_kind, fixed
             )
@@ -252,7 +252,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             raise RuntimeError(IN_USE)
         try:
             self.game._view_one(
-                self._states, 0, self._seats[agent], observation, mask, self.game.fixed_records
+                self._states, 0, self._seats[agent], observation, mask, self.game._fixed_argument
             )
         finally:
             at_work.clear()
@@ -295,7 +295,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Return the observation and the mask of a seat, in new arrays."""
         observation = np.empty(self._observation_shape, _FLOAT32)
         mask = np.empty(self._mask_shape, _INT8)
-        self.game._view_one(self._states, 0, seat, observation, mask, self.game.fixed_records)
+        self.game._view_one(self._states, 0, seat, observation, mask, self.game._fixed_argument)
         return observation, mask
 
     @alone
