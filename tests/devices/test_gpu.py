@@ -176,7 +176,7 @@ def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
     }
     rivals = {"choose_greedily", "conceal", "pick_drawn", "change_seats"}
     step = {"deal", "take_turn", "view_mover"}
-    rollout = {"keep_secrets", "draw", "look", "value_looks", "weigh_early"}
+    rollout = {"keep_secrets", "draw", "look", "value_positions", "mix_early_rewards"}
     assert set(found) == rivals | step | rollout | {"look_back", "ppo_gradient_bfloat16"}
     for name in ("change_seats", "draw", "look_back", "ppo_gradient_bfloat16"):
         for capability in gpu_kernels.CAPABILITIES:

@@ -655,7 +655,7 @@ class Game(Variant):
 
     @property
     def has_picture(self) -> bool:
-        """Tell if the game has a drawing."""
+        """Return whether the game has a drawing."""
         return self._picture is not None
 
     def picture(

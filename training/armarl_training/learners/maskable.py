@@ -25,7 +25,7 @@ from armarl.players.protocol import Player
 from armarl.policies.network_players import NetworkPlayer
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.training_config import ConfigError, TrainingConfig
-from armarl_training.learning.imitation import Lessons
+from armarl_training.learning.imitation import ImitationData
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import LONGEST_GRADIENT, RECENT_GAMES, annealed, minibatches
 from armarl_training.learning.saving import (
@@ -134,19 +134,22 @@ class MaskablePPOLearner:
             if isinstance(value, int | float | np.number)
         }
 
-    def imitate(self, lessons: Lessons, rate: float) -> float:
+    def imitate(self, data: ImitationData, rate: float) -> float:
         """Learn from a teacher's choices and the results of the games, in one pass."""
         policy, settings = self.model.policy, self._config.imitation
         optimiser = policy.optimizer
         for group in optimiser.param_groups:
             group["lr"] = rate
         policy.set_training_mode(True)
-        order, right = self.env.games.rng.permutation(lessons.seats.size), 0
+        order, right = self.env.games.rng.permutation(data.seats.size), 0
         for batch in np.array_split(order, minibatches(order.size, settings.minibatch)):
-            states, seats = self._game.taken(lessons.states, batch), lessons.seats[batch]
+            states, seats = (
+                self._game.taken(data.states, batch),
+                data.seats[batch],
+            )
             observations, masks = self._game.views(states, seats)
-            actions = torch.from_numpy(lessons.actions[batch])
-            returns = torch.from_numpy(lessons.returns[batch, seats])
+            actions = torch.from_numpy(data.actions[batch])
+            returns = torch.from_numpy(data.returns[batch, seats])
             features = policy.extract_features(torch.from_numpy(observations))
             hidden, value_hidden = policy.mlp_extractor(features)
             logits = policy.action_net(hidden).masked_fill(torch.from_numpy(masks == 0), -1e9)

@@ -54,7 +54,7 @@ from armarl_training.config.training_config import (
     TrainingConfig,
     load_config,
 )
-from armarl_training.learning.imitation import play_lessons
+from armarl_training.learning.imitation import play_imitation_games
 from armarl_training.learning.learner import check_learner, find_maker
 from armarl_training.learning.opponent_pool import training_player
 from armarl_training.learning.saving import refuse_diverged
@@ -501,12 +501,12 @@ class Run:
             if self.done >= 1:
                 break
             games = min(settings.games_at_once, settings.games - played)
-            lessons = play_lessons(
+            data = play_imitation_games(
                 self.game, teacher, games, settings.exploration, self.config.reward, rng
             )
             rate = settings.learning_rate * (1 - 0.9 * played / settings.games)
             for _ in range(settings.passes):
-                right = self.learner.imitate(lessons, rate)
+                right = self.learner.imitate(data, rate)
             headline = f"imitated {played + games} of {settings.games} games, {right:.0%} correct"
             watch(self._report(headline))
         self._imitated = True

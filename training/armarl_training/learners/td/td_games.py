@@ -37,7 +37,7 @@ _WHOLE_WIDTHS = (32,)
 _ROWS_AT_ONCE = 1024  # few enough for the layers to stay in a core's cache
 
 
-class TDLesson(NamedTuple):
+class TDSamples(NamedTuple):
     """The training data of a rollout.
 
     Attributes:
@@ -141,7 +141,7 @@ class TDGames:
         """See `shards.Games`."""
         return self.lineups
 
-    def play(self, networks: Tensors, done: float) -> TDLesson:
+    def play(self, networks: Tensors, done: float) -> TDSamples:
         """Play a rollout and compute its value targets; see `shards.Games`."""
         restore_networks({"judge": self._judge}, networks)
         self._decisions = 0
@@ -153,7 +153,7 @@ class TDGames:
         told = ~played.cut
         surveys = np.concatenate([played.surveys[:-1][told], played.last])
         targets = np.concatenate([targets[told], played.outcomes[played.ends != PLAYING]])
-        return TDLesson(rows(surveys), rows(targets), self._decisions)
+        return TDSamples(rows(surveys), rows(targets), self._decisions)
 
     def _rollout(self) -> Played:
         """Play on for one rollout."""
