@@ -408,7 +408,7 @@ class CheckedAECEnv(RawAECEnv):
         super().step(action)
 
     def _takes(self, action: Any) -> bool:
-        """Return whether the action is in the space, or is None after the agent's game has ended."""
+        """Return whether the action is in the space, or is None once the agent is done."""
         if type(action) in (int, np.int64):  # ten times as fast as `contains`
             return bool(0 <= action < self._scratch_mask.size)
         if action is None:

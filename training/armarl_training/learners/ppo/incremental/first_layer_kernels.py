@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import inlined, kernel, summed
 from armarl_training.learners.ppo.incremental.changes import EntryScratch, compare, note
-from armarl_training.learners.ppo.incremental.simd_rows import add_rows
 
 if TYPE_CHECKING:
     from armarl_training.learners.ppo.update.buffers import Floats
@@ -198,6 +197,33 @@ def for_inputs(table: Table) -> None:
     for row in range(1, len(table.weights)):
         if table.alike[row]:
             add(table.weights[row], table.weights[row - 1], np.float32(1))
+
+
+@inlined
+def add_rows(
+    total: Any,
+    table: Any,
+    chosen: Any,
+    factors: Any,
+    first: int,
+    last: int,
+    before: int,
+    apart: int,
+) -> None:
+    """Add multiples of rows of a table to a row of numbers.
+
+    Args:
+        total: the row of numbers, float32, shape (units,), updated.
+        table: the table, float32.
+        chosen: integers. Rows `chosen[first:last] - before` of the table are added.
+        factors: the factor of each chosen row, float32, parallel to `chosen`.
+        first: index in `chosen` of the first row.
+        last: index in `chosen` after the last row.
+        before: number that is subtracted from each index in `chosen`.
+        apart: number of columns of the table to skip.
+    """
+    for j in range(first, last):
+        add(total, table[chosen[j] - before][apart:], factors[j])
 
 
 @summed

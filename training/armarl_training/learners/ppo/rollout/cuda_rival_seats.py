@@ -25,7 +25,7 @@ from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
 from armarl.policies.network_players import NetworkPlayer
 from armarl_training.config.training_config import ConfigError
-from armarl_training.learners.ppo.rollout.random_openings import Picks, pick_drawn
+from armarl_training.learners.ppo.rollout.random_openings import DrawnActions, pick_drawn
 from armarl_training.learners.ppo.rollout.rival_seats import Logits, Position
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import RECENT_GAMES
@@ -268,7 +268,7 @@ class CudaRivals:
             logits = self._logits_of(player)(position.features[games], position.advice[games])
             return self._draw(logits, masks, draws)
         actions = device.zeros((len(games),), np.int64)
-        device.run(pick_drawn, len(games), Picks(masks, draws, actions))
+        device.run(pick_drawn, len(games), DrawnActions(masks, draws, actions))
         return actions
 
     def note_ends(self, turn: Turn) -> None:
