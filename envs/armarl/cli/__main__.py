@@ -296,6 +296,11 @@ def _game(command: argparse.ArgumentParser) -> None:
 
 def _compile(command: argparse.ArgumentParser) -> None:
     command.add_argument("games", nargs="*", metavar="game", help="games to compile (all)")
+    command.add_argument(
+        "--cpu",
+        metavar="LEVEL",
+        help="compile for every processor of a level (x86-64-v3, ...) instead of this machine's",
+    )
 
 
 _COMMANDS = {  # name: (help, options, function)

@@ -67,6 +67,9 @@ class CudaKernelCache(KernelCache):
         with importlib.import_module("numba.cuda.utils").numba_target_override():
             return super().load_overload(sig, target_context)
 
+    def _targets(self, target: Any) -> list[Any]:
+        return [target]
+
     def _packed(self, data: Any) -> bytes:
         packed: bytes = importlib.import_module("numba.cuda.serialize").dumps(data._reduce_states())
         return packed
