@@ -1,8 +1,9 @@
 // Steps through the games of a replay. The data's texts become text alone; only the pieces of films,
 // which armarl has drawn, become elements.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const at = (id) => document.getElementById(id);
+// Parts of pictures have ids, too, so those of the page begin with `page-`.
+const at = (id) => document.getElementById(`page-${id}`);
+const data = JSON.parse(at("data").textContent);
 const text = (number) => data.texts[number];
 
 let game; // the game that is shown
@@ -165,17 +166,15 @@ function play() {
   if (timer) return pause();
   if (move === last()) go(0);
   timer = setInterval(() => go(move + 1), Number(at("speed").value));
-  at("play").setAttribute("aria-pressed", "true");
+  at("play").classList.add("going");
   at("play").setAttribute("aria-label", "Pause");
-  at("play").textContent = "❚❚";
 }
 
 function pause() {
   clearInterval(timer);
   timer = null;
-  at("play").setAttribute("aria-pressed", "false");
+  at("play").classList.remove("going");
   at("play").setAttribute("aria-label", "Play");
-  at("play").textContent = "▶▶";
 }
 
 // Returns the first position of the turn before or after this one.

@@ -18,6 +18,7 @@ from armarl.common.numbers import whole_number
 from armarl.core.game import Game
 from armarl.core.pictures.film import Film, Frame, changes
 from armarl.games.catalogue import game_entry
+from armarl.games.make_game import make_game
 from armarl.matches.records import Record
 from armarl.players.protocol import Thoughts
 from armarl.replays import page
@@ -198,14 +199,12 @@ def _view(
 
 def _name(game: Game) -> str:
     """Return a variant in words: `Armadora, 3 players, advanced`."""
-    words = [game_entry(game.name).title, f"{game.players} players"]
+    words, usual = [game_entry(game.name).title, f"{game.players} players"], make_game(game.name)
     for name, value in game.options.items():
-        if value is True:
-            words.append(name)
-        elif isinstance(value, int | str) and value is not False:
-            words.append(f"{name} {brief(value, MOST_NAME)}")
-        elif value:
-            words.append(f"own {name}")
+        if value != usual.options.get(name):
+            long = not isinstance(value, bool | int | str) or len(str(value)) > MOST_NAME
+            said = f"own {name}" if long else f"{name} {value}"
+            words.append(name if value is True else f"no {name}" if value is False else said)
     return ", ".join(words)
 
 

@@ -12,8 +12,7 @@ from typing import Any
 from armarl.core.pictures.picture import Picture
 from armarl.core.pictures.sheet import PLAIN_THEMES, Sheet
 
-# A written line, which many pieces share.
-_LINE = re.compile(r'(<g data-text="[^"]*"[^>]*>(?:<use [^>]*/>)*</g>)')
+_TAG = re.compile(r"(?=<)")  # tags repeat often, such as a letter at a place in its line
 
 Frame = tuple[int, ...]  # the number of a piece for each part of a picture
 
@@ -69,8 +68,8 @@ class Film:
         if svg not in self._pieces:
             self._pieces[svg] = len(self._pieces)
             self._definitions |= dict.fromkeys(self.sheet.needed(svg))
-            for string in filter(None, _LINE.split(svg)):
-                self._strings.setdefault(string, len(self._strings))
+            for tag in _TAG.split(svg):
+                self._strings.setdefault(tag, len(self._strings))
         return self._pieces[svg]
 
     def head(self) -> dict[str, Any]:
@@ -93,7 +92,7 @@ class Film:
             found.append(list(whole)[self._told[k] :])
             self._told[k] = len(whole)
         strings, pieces, definitions = found
-        numbers = [[self._strings[s] for s in filter(None, _LINE.split(svg))] for svg in pieces]
+        numbers = [[self._strings[tag] for tag in _TAG.split(svg)] for svg in pieces]
         return {"strings": strings, "pieces": numbers, "definitions": definitions}
 
 

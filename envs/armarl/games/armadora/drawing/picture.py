@@ -315,8 +315,8 @@ def _turn(scene: Scene) -> str:
         names = " and ".join(scene.names[player] for player in won)
         shared = len(result["winners"]) > 1
         return f"{names} {'share the victory' if shared else 'won'}, gold {gold}"
-    stage = {"turn": "to move", "second palisade": "a second palisade?"}
-    return f"{scene.names[view['to_move']]} {stage.get(view['stage'], 'after the power')}"
+    stage = {"turn": " to move", "second palisade": ": a second palisade?"}
+    return f"{scene.names[view['to_move']]}{stage.get(view['stage'], ' after the power')}"
 
 
 def _heading(scene: Scene) -> list[Part]:
