@@ -162,7 +162,7 @@ def state_from(game: Game, description: Mapping[str, Any], seed: int) -> State:
         if (different := _difference(view, game.describe(states[0]))) is None:
             return states[0]
         wrong = different
-    raise ValueError(wrong)
+    raise ValueError(wrong or "the description does not tell which decision is open")
 
 
 def _plain(description: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,7 +193,8 @@ def _refuse_foreign(known: dict[str, Any], view: dict[str, Any]) -> None:
 
 def _refuse_hidden(view: dict[str, Any]) -> None:
     """Refuse what a seat sees: a state holds everything."""
-    if any(hand is None for hand in view.get("hands") or ()):
+    hands = view.get("hands")
+    if isinstance(hands, list) and None in hands:
         raise ValueError(
             "this is what one seat sees, and other hands are hidden: describe the whole state, or "
             "leave 'hands' out"
@@ -213,6 +214,10 @@ def _difference(wanted: Any, found: Any, place: str = "") -> str | None:
             if (different := _difference(value, found[key], where)) is not None:
                 return different
         return None
+    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        pairs = enumerate(zip(wanted, found, strict=True))
+        parts = (_difference(*pair, f"{place}[{k}]") for k, pair in pairs)
+        return next((part for part in parts if part is not None), None)
     if same_json(wanted, found):
         return None
     return f"{place} would be {_shown(found)} in this position, not {_shown(wanted)}"
