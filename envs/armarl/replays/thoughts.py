@@ -15,7 +15,6 @@ from armarl.matches.records import Record
 from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts
 
 MOST_ROWS = 5  # actions whose numbers a page shows
-_SEED = 0  # of the random numbers that the players get
 
 
 def think_over(record: Record, players: Sequence[Player]) -> list[Thoughts | None]:
@@ -50,13 +49,14 @@ def think_over(record: Record, players: Sequence[Player]) -> list[Thoughts | Non
         )
     seats = np.array(record.seats, np.int64)
     found: list[Thoughts | None] = [None] * seats.size
-    chance = game.new_chance(np.full(seats.size, _SEED))
+    chance = game.new_chance(np.arange(seats.size))
     for seat, player in enumerate(players):
         if isinstance(player, Thinker) and (own := np.flatnonzero(seats == seat)).size:
             questions = game.questions(record.states[:-1], own, chance)
             thoughts = ask_thoughts(player, game, *questions)
             for k, place in enumerate(own.tolist()):
-                found[place] = Thoughts(*(None if f is None else f[k : k + 1] for f in thoughts))
+                columns: Any = (None if f is None else f[k : k + 1] for f in thoughts)
+                found[place] = Thoughts(*columns)
     return found
 
 

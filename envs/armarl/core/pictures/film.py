@@ -6,6 +6,7 @@ A browser shows a film with `film.js`. It puts pieces in place of others and dra
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from importlib.resources import files
 from typing import Any
 
@@ -72,6 +73,9 @@ class Film:
                 self._strings.setdefault(tag, len(self._strings))
         return self._pieces[svg]
 
+    def _all(self) -> tuple[Collection[str], ...]:
+        return self._strings, self._pieces, self._definitions
+
     def head(self) -> dict[str, Any]:
         """Return what a page needs before the first frame, as JSON types.
 
@@ -87,11 +91,10 @@ class Film:
 
     def news(self) -> dict[str, Any]:
         """Return the `strings`, `pieces` and `definitions` since the last call, as JSON types."""
-        found = []
-        for k, whole in enumerate((self._strings, self._pieces, self._definitions)):
-            found.append(list(whole)[self._told[k] :])
-            self._told[k] = len(whole)
-        strings, pieces, definitions = found
+        strings, pieces, definitions = (
+            list(whole)[told:] for whole, told in zip(self._all(), self._told, strict=True)
+        )
+        self._told = [len(whole) for whole in self._all()]
         numbers = [[self._strings[tag] for tag in _TAG.split(svg)] for svg in pieces]
         return {"strings": strings, "pieces": numbers, "definitions": definitions}
 

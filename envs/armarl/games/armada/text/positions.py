@@ -113,9 +113,9 @@ def _put_pieces(s: Any, view: Description, places: Sequence[str]) -> None:
         for key in ("bands", "gold"):
             s[key][place] = here.number(key, 0, 0, SHIP_ROOM)
         s["ship"][place] = 1
-    for colour in range(FOUR):
-        on_board = int(s["bands"][s["owner"] == colour].sum())
-        s["reserve"][colour] = max(-1, MOST_PIECES - on_board)  # `valid` objects to -1
+    for number in range(FOUR):
+        on_board = int(s["bands"][s["owner"] == number].sum())
+        s["reserve"][number] = max(-1, MOST_PIECES - on_board)  # `valid` objects to -1
     s["supply_gold"] = max(-1, MOST_PIECES - int(s["gold"].sum()))
     s["supply_tribes"] = max(-1, MOST_PIECES - int(s["tribes"].sum()))
     s["box"] = SHIPS - int(s["ship"].sum())
@@ -295,8 +295,8 @@ def _deal_cards(s: Any, view: Description, players: int) -> None:
         names = [CARD_NAMES[card] for card in ANSWER_CARDS]
         for name, held in told.named("holds", names):
             if held is not None:
-                held = told.part("holds").flag(name)
-                s["answers"][player, names.index(name)] = HELD if held else LACKED
+                knows = HELD if told.part("holds").flag(name) else LACKED
+                s["answers"][player, names.index(name)] = knows
 
 
 def _counts(names: Sequence[str]) -> list[int]:

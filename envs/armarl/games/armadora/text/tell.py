@@ -96,10 +96,10 @@ def _end(scene: Scene) -> Iterator[str]:
                 tied = _list([_side(scene, side) for side in best])
                 yield f"{where} is tied, {gold // len(best)} gold each for {tied}: {points}."
     result = view["result"]
-    gold = ", ".join(f"{_side(scene, side)} {n}" for side, n in enumerate(result["gold"]))
+    totals = ", ".join(f"{_side(scene, side)} {n}" for side, n in enumerate(result["gold"]))
     winners = _list([_side(scene, side) for side in result["winners"]])
     won = "wins" if len(result["winners"]) == 1 else "share the victory"
-    yield f"Gold: {gold}. {winners} {won}."
+    yield f"Gold: {totals}. {winners} {won}."
 
 
 def _side(scene: Scene, side: int) -> str:
