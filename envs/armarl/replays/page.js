@@ -78,13 +78,19 @@ function go(number) {
   const moment = view.moments[move];
   film.show(frames[move]);
   at("picture").setAttribute("aria-label", text(moment.title));
-  const words = move ? moment.told.map(text).join(" ") : `${text(moment.title)}.`;
+  const words = move ? moment.told.map(text) : [`${text(moment.title)}.`];
   const where = move
     ? `${game.players[game.seats[move - 1]]}: ${text(moment.move)}`
     : "The first position";
   at("where").textContent = where;
-  at("words").textContent = words;
-  at("live").textContent = `Move ${move} of ${last()}. ${where}. ${words}`;
+  at("words").replaceChildren(
+    ...words.map((sentence) => {
+      const line = document.createElement("p");
+      line.textContent = sentence;
+      return line;
+    }),
+  );
+  at("live").textContent = `Move ${move} of ${last()}. ${where}. ${words.join(" ")}`;
   at("slider").value = move;
   at("slider").setAttribute("aria-valuetext", `move ${move} of ${last()}`);
   const starts = [...at("turn").options].map((option) => Number(option.value));

@@ -36,10 +36,10 @@ class Film:
         >>> first = film.frame(game.picture(states[0]))
         >>> len(film.news()["pieces"]) > 100
         True
-        >>> game.apply(states, np.array([0]), np.array([game.actions.id("W3 c2")]))
+        >>> game.apply(states, np.array([0]), np.array([game.actions.id("P a1-b1")]))
         >>> second = film.frame(game.picture(states[0]))
         >>> len(changes(first, second)) // 2, len(film.news()["pieces"])  # parts, new pieces
-        (4, 4)
+        (3, 3)
     """
 
     def __init__(self, sheet: Sheet) -> None:

@@ -86,7 +86,7 @@ def _end(scene: Scene) -> Iterator[str]:
             where = f"The territory of {_land(view, land)}"
             best = [side for side, mine in enumerate(land.points) if mine == max(land.points)]
             points = ", ".join(
-                f"{_side(scene, side)} {mine}" for side, mine in enumerate(land.points)
+                f"{_side(scene, side)} {mine}" for side, mine in enumerate(land.points) if mine
             )
             if not max(land.points):
                 yield f"{where} is nobody's."
