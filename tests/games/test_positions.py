@@ -165,6 +165,20 @@ def test_an_attack_that_waits_for_an_answer():
     assert game.describe(state)["deck_size"] == 43
 
 
+def test_the_order_of_words_has_no_meaning_but_in_the_deck():
+    game = make_game("armadora")
+    one, same = (
+        game.state_from({"palisades": lines}) for lines in (["a1-b1", "h4-h5"], ["h4-h5", "a1-b1"])
+    )
+    assert one.tobytes() == same.tobytes()
+    game = make_game("armada", cards=True)
+    view = game.describe(game.new_states(1)[0])
+    assert (
+        game.describe(game.state_from({**view, "deck": view["deck"][::-1]}))["deck"]
+        == (view["deck"][::-1])
+    )
+
+
 # --- nonsense ------------------------------------------------------------------------------------
 
 ARMADORA = make_game("armadora")

@@ -204,7 +204,8 @@ def _refuse_hidden(view: dict[str, Any]) -> None:
 def _difference(wanted: Any, found: Any, place: str = "") -> str | None:
     """Return the first place where a description differs from a state's, or None.
 
-    What a dictionary leaves out is not compared.
+    What a dictionary leaves out is not compared, nor is the order of words: a game checks it where
+    it has a meaning.
     """
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key, value in wanted.items():
@@ -215,6 +216,8 @@ def _difference(wanted: Any, found: Any, place: str = "") -> str | None:
                 return different
         return None
     if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        if all(isinstance(word, str) for word in [*wanted, *found]):
+            wanted, found = sorted(wanted), sorted(found)
         pairs = enumerate(zip(wanted, found, strict=True))
         parts = (_difference(*pair, f"{place}[{k}]") for k, pair in pairs)
         return next((part for part in parts if part is not None), None)

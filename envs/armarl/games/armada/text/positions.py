@@ -230,7 +230,13 @@ def _open_chains(game: Game, s: Any, view: Description, stage: int) -> Iterator[
             for due, used in product((1, 0), (-1, *range(TERRITORIES)))
         )
     elif stage == PEEKING:
-        yield chain | {"looked": len(pending.sequence("looked"))}
+        looked = pending.words("looked", CARD_NAMES)
+        top = [CARD_NAMES[card - 1] for card in s["deck"][: s["deck_size"]][::-1][: len(looked)]]
+        if looked != top:
+            raise ValueError(
+                "'pending'['looked'] must be the first cards of 'deck', the first one first"
+            )
+        yield chain | {"looked": len(looked)}
 
 
 def _preparations(s: Any, stage: int) -> Iterator[dict[str, Any]]:
