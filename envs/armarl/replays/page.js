@@ -126,7 +126,7 @@ function mark() {
   }
 }
 
-// Shows what the player of this action thought before it.
+// Shows what was thought before this action, by its player or by one that was asked later.
 function think(moment) {
   const thoughts = moment.thoughts;
   at("thoughts").hidden = !thoughts;
@@ -136,9 +136,9 @@ function think(moment) {
     td.textContent = value === null ? "" : words(value);
     return td;
   };
-  at("thinker").textContent = game.players[game.seats[move - 1]];
+  const mover = game.players[game.seats[move - 1]];
   at("expects").textContent =
-    thoughts.value === null ? "" : `It expects a return of ${signed(thoughts.value)}.`;
+    thoughts.value === null ? "" : `Expected return of ${mover}: ${signed(thoughts.value)}.`;
   at("rows").replaceChildren(
     ...thoughts.rows.map(([action, probability, visits, value]) => {
       const row = document.createElement("tr");
