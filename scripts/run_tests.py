@@ -49,6 +49,8 @@ FAST = (
     "policies/test_policies.py::test_the_metadata_can_be_read",
     "policies/test_policies.py::test_a_flipped_bit",
     "policies/test_policies.py::test_networks_that_do_not_fit",
+    "replays/test_replay.py::test_a_page_loads_nothing_and_runs_its_own_script_alone",
+    "replays/test_replay.py::test_armadora_is_told_in_words",
     "scripts/test_layers.py",
     "scripts/test_run_tests.py",
     "search/test_search.py::test_legal_actions_are_listed_and_drawn_as_from_the_mask",

@@ -44,6 +44,7 @@ COMMANDS = (
     ("armarl", "--version"),
     ("armarl", "info", "armadora-2p"),
     ("armarl", "evaluate", "armadora-2p", "random", "--games", "4", "--workers", "1"),
+    ("armarl", "watch", "random", "random", "--seed", "1", "--html", "replay.html"),
     ("python", "-c", USES),
 )
 

@@ -12,6 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from armarl.common.numbers import is_whole, whole_number
+from armarl.compiler.types import State
 from armarl.core.game import Game
 from armarl.core.pictures.sheet import WIDTH
 from armarl.core.verbs import CUT_SHORT, ILLEGAL, PLAYING
@@ -128,6 +129,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         self._render_width = check_render_width(render_width)
         self._before = self._batch.states.copy() if render_mode == "rgb_array" else None
         self._fresh = np.ones(num_envs, np.bool_)  # games that no step has changed yet
+        # Games that the last step ended, and that have begun anew in it (SAME_STEP).
+        self._ended: dict[int, tuple[State, int, State | None]] = {}
         self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
         self.single_observation_space = self._place.space(game)
         self.single_action_space = gymnasium.spaces.Discrete(len(game.actions))
@@ -172,6 +175,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             seeds = self.np_random.integers(2**63, size=self.num_envs)
         self._begun = True
         self.refusals = {}
+        self._ended = {}
         self._batch.open(games, None if seeds is None else seeds[games])
         self._fresh[games] = True
         self._lengths[games] = 0
@@ -214,6 +218,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             if same_step:
                 finals, illegal = self._finals(ended, illegal), np.zeros_like(illegal)
         begun = ended if same_step else over_before
+        self._ended = self._scenes(begun) if same_step and self.render_mode else {}
         batch.open(begun)
         if self._before is not None:
             self._fresh[begun] = True
@@ -247,7 +252,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
     def render(self) -> tuple[Any, ...] | None:
         """Return the boards as text or as pixels, as far as the learning seats may know them.
 
-        With autoreset SAME_STEP a board is never that of a game that has ended.
+        With autoreset SAME_STEP a game that the last step has ended is shown at its end, so that it
+        is in its video. The next game is shown from its second observation on.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.
@@ -259,14 +265,25 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             return None
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before render()")
-        states, seats = self._batch.states, self._batch.seats.tolist()
+        scenes = self._scenes(np.arange(self.num_envs)) | self._ended
         if self._before is None:
-            return tuple(map(self.game.draw, states, seats))
-        earlier = [None if fresh else s for fresh, s in zip(self._fresh, self._before, strict=True)]
+            return tuple(self.game.draw(state, seat) for state, seat, _ in scenes.values())
         return tuple(
             self.game.picture(state, seat, before=before).pixels(self._render_width)
-            for state, seat, before in zip(states, seats, earlier, strict=True)
+            for state, seat, before in scenes.values()
         )
+
+    def _scenes(self, games: NDArray[np.int64]) -> dict[int, tuple[State, int, State | None]]:
+        """Return copies of some games, by number: state, seat, and the state before the step."""
+        batch = self._batch
+        return {
+            i: (
+                batch.states[i].copy(),
+                int(batch.seats[i]),
+                None if self._before is None or self._fresh[i] else self._before[i].copy(),
+            )
+            for i in games.tolist()
+        }
 
     def _show(self) -> None:
         if self._copy:
