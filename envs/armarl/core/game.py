@@ -615,7 +615,9 @@ class Game(Variant):
 
     # --- one state, in readable form -------------------------------------------------------------
 
-    def describe(self, state: State, seat: int | None = None) -> dict[str, Any]:
+    def describe(
+        self, state: State, seat: int | None = None, *, public: bool = False
+    ) -> dict[str, Any]:
         """Return a state as plain JSON types. With a seat, all that it may not know is None.
 
         Pass a state from outside to `check_states` first.
@@ -623,6 +625,7 @@ class Game(Variant):
         Args:
             state: one record.
             seat: a seat, or None for the whole state.
+            public: describe what every seat may know, as an onlooker sees it. `seat` must be None.
 
         Raises:
             TypeError, ValueError: `state` is not a state of this variant, or the seat does not
@@ -635,6 +638,10 @@ class Game(Variant):
             >>> game.describe(state, seat=0)["hands"][1] is None  # the opponent's hand
             True
         """
+        if public:
+            if seat is not None:
+                raise ValueError(f"what is public is no seat's: seat must be None, not {seat!r}")
+            return _in_common([self.describe(state, one) for one in range(self.players)])
         return self._describe(self, self._check_state(state)[0], self._check_seat(seat))
 
     def draw(self, state: State, seat: int | None = None) -> str:
@@ -666,6 +673,7 @@ class Game(Variant):
         before: State | None = None,
         last: tuple[int, int] | None = None,
         names: Sequence[str] | None = None,
+        public: bool = False,
     ) -> Picture:
         """Return a drawing of a state, whole or as a seat sees it.
 
@@ -679,6 +687,7 @@ class Game(Variant):
             last: the last action: the seat that played it, and its id. A seat sees of another
                 seat's action only what is public.
             names: a name for each player, by seat.
+            public: draw what every seat may know, as an onlooker sees it. `seat` must be None.
 
         Raises:
             TypeError, ValueError: as in `describe`, for `last` or `names` too, or the game has no
@@ -696,10 +705,10 @@ class Game(Variant):
                 f"{self.name} has no drawing, only text: use render_mode='ansi' or `draw`, or give "
                 "the game a drawing (docs/development/adding-a-game.md)"
             )
-        view, seen = self.describe(state, seat), None
+        view, seen = self.describe(state, seat, public=public), None
         if before is not None:
-            seen = self.describe(before, seat)
-        said = None if last is None else self._said(last, seat)
+            seen = self.describe(before, seat, public=public)
+        said = None if last is None else self._said(last, -1 if public else seat)
         if names is None:
             names = [f"player {player}" for player in range(self.players)]
         if isinstance(names, str) or len(names) != self.players:
@@ -730,7 +739,7 @@ class Game(Variant):
         return self.picture(state, seat, **more).svg(theme)
 
     def _said(self, last: tuple[int, int], seat: int | None) -> tuple[int, str]:
-        """Return who played an action, and its notation as far as a seat may know it."""
+        """Return who played an action, and its notation as far as a seat (-1: every seat) knows."""
         if not isinstance(last, tuple) or len(last) != 2:
             raise TypeError(f"last must be a seat and an action, not {brief(repr(last), 60)}")
         mover = whole_number("the seat of the last action", last[0], 0, self.players - 1)
@@ -775,6 +784,20 @@ class Game(Variant):
 
     def _check_seat(self, seat: int | None) -> int | None:
         return None if seat is None else whole_number("seat", seat, 0, self.players - 1)
+
+
+def _in_common(views: Sequence[Any]) -> Any:
+    """Return what is the same in all of these plain JSON values, with None in place of the rest."""
+    first = views[0]
+    if isinstance(first, dict) and all(
+        isinstance(view, dict) and view.keys() == first.keys() for view in views
+    ):
+        return {key: _in_common([view[key] for view in views]) for key in first}
+    if isinstance(first, list) and all(
+        isinstance(view, list) and len(view) == len(first) for view in views
+    ):
+        return [_in_common(items) for items in zip(*views, strict=True)]
+    return first if all(view == first for view in views) else None
 
 
 def check_game(game: object, *, or_name: bool = False) -> Game:
