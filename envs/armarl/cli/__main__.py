@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from armarl.cli import drawing, playing, strength, studying, training
+from armarl.cli import drawing, playing, replaying, strength, studying, training
 from armarl.cli.shared_options import check_json, elo_lead, folder
 from armarl.common.messages import tell
 from armarl.common.user_code import look_in
@@ -153,6 +153,7 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", type=Path, help="also write the result to this JSON file")
     command.add_argument("--records", type=Path, help="append every game's record to this file")
+    _html(command, "the first 10 games")
     _many_games(command)
 
 
@@ -178,6 +179,7 @@ def _arena(command: argparse.ArgumentParser) -> None:
         "tournament continues",
     )
     command.add_argument("--no-records", dest="records", action="store_false")
+    _html(command, "the first 10 games in the folder")
     command.add_argument(
         "--stronger",
         type=elo_lead,
@@ -242,6 +244,7 @@ def _watch(command: argparse.ArgumentParser) -> None:
 
 def _one_game(command: argparse.ArgumentParser) -> None:
     command.add_argument("--record", type=Path, help="append the game's record to this file")
+    _html(command, "the game, with what the players think")
     command.add_argument(
         "--think", action="store_true", help="show what the players consider and expect"
     )
@@ -252,6 +255,26 @@ def _one_game(command: argparse.ArgumentParser) -> None:
 def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("records", type=Path, help="a file of game records")
     command.add_argument("--draw", action="store_true", help="draw the board after every action")
+    _html(command, "the games")
+    command.add_argument(
+        "--seat", type=int, help="for --html: hold nothing that this seat may not know"
+    )
+    command.add_argument(
+        "--games", metavar="N-M", help="these games of the file, such as 3 or 1-20 (all)"
+    )
+    command.add_argument(
+        "--think",
+        nargs="+",
+        metavar="PLAYER",
+        help="for --html: show what these players think of the positions, from seat 0 on; the last "
+        "one for all seats left",
+    )
+
+
+def _html(command: argparse.ArgumentParser, games: str) -> None:
+    command.add_argument(
+        "--html", type=Path, metavar="FILE", help=f"write a replay of {games} as one HTML page"
+    )
 
 
 def _draw(command: argparse.ArgumentParser) -> None:
@@ -328,7 +351,7 @@ _COMMANDS = {  # name: (help, options, function)
     "arena": ("play a tournament and rate the players", _arena, strength.arena),
     "play": ("play a game at this terminal or in a browser", _play, playing.play),
     "watch": ("watch players play a game at this terminal", _watch, playing.watch),
-    "replay": ("check recorded games and print them", _replay, playing.replay),
+    "replay": ("check recorded games, print them or make a page", _replay, replaying.replay),
     "draw": ("draw a position of a recorded game as SVG or PNG", _draw, drawing.draw),
     "info": ("describe a game or a saved policy", _info, studying.info),
     "exploitability": (

@@ -1,4 +1,4 @@
-"""The commands `play`, `watch` and `replay`: one game at the terminal."""
+"""The commands `play` and `watch`: one game at the terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import secrets
 
 from armarl.cli.shared_options import game_of
-from armarl.common.messages import tell
 
 
 def play(options: argparse.Namespace) -> int:
@@ -16,7 +15,8 @@ def play(options: argparse.Namespace) -> int:
     from armarl.cli.terminal import play_at_terminal
 
     game, seed = game_of(options, options.opponents), _seed(options)
-    play_at_terminal(game, options.opponents, options.seat, seed, options.record, options.think)
+    more = options.record, options.think, options.html
+    play_at_terminal(game, options.opponents, options.seat, seed, *more)
     return 0
 
 
@@ -45,36 +45,10 @@ def watch(options: argparse.Namespace) -> int:
     from armarl.cli.terminal import watch_at_terminal
 
     game, seed = game_of(options, options.players), _seed(options)
-    watch_at_terminal(game, options.players, seed, options.record, options.think)
+    watch_at_terminal(game, options.players, seed, options.record, options.think, options.html)
     return 0
 
 
 def _seed(options: argparse.Namespace) -> int:
     """The requested seed, or a short random one that is printed so that you can reuse it."""
     return secrets.randbelow(1_000_000) if options.seed is None else int(options.seed)
-
-
-def replay(options: argparse.Namespace) -> int:
-    """Check recorded games and print them."""
-    from armarl.matches.records import read_records
-
-    number = 0
-    for record in read_records(options.records):
-        number += 1
-        game = record.game
-        returns = " ".join(f"{value:g}" for value in record.returns)
-        tell(f"game {number}: {game.name}")
-        for seat, player in enumerate(record.players):
-            tell(f"player {seat}: {player}")
-        if options.draw:
-            tell(game.draw(record.states[0]))
-        for seat, action, state in zip(
-            record.seats, record.actions, record.states[1:], strict=True
-        ):
-            tell(f"player {seat}: {game.actions.text(action)}")
-            if options.draw:
-                tell(game.draw(state))
-        tell(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")
-    if number == 0:
-        tell(f"no games in {options.records}")
-    return 0

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from armarl.cli.replaying import write_page
+from armarl.common.files import check_writable
 from armarl.common.messages import relation, tell
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
-from armarl.matches.records import Recorder, append_records, prepare_records
+from armarl.matches.records import Recorder, append_records, prepare_records, read_record
 from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, choose_legally
 from armarl.players.simple_players import HumanPlayer
 from armarl.roster.make_player import make_player
@@ -31,6 +33,7 @@ def play_at_terminal(
     seed: int = 0,
     record: str | Path | None = None,
     think: bool = False,
+    html: Path | None = None,
 ) -> None:
     """Play one game as a person against players.
 
@@ -42,6 +45,7 @@ def play_at_terminal(
         record: a file to which the game's record is appended, even if the game is stopped.
         think: show what the opponents consider and expect, for players that can tell. Hidden
             parts of their actions stay hidden, but the expected value uses all they know.
+        html: a file to which a replay of the game is written, with what the players thought.
 
     Raises:
         ValueError: the seat or the seed is out of range, there are too many opponents, or the
@@ -60,7 +64,7 @@ def play_at_terminal(
     for k in range(1, game.players):
         opponent = make_player(opponents[min(k, len(opponents)) - 1], game)
         players[(seat + k) % game.players] = opponent
-    _show(game, players, seat, seed, record, think)
+    _show(game, players, seat, seed, record, think, html)
 
 
 def watch_at_terminal(
@@ -69,6 +73,7 @@ def watch_at_terminal(
     seed: int = 0,
     record: str | Path | None = None,
     think: bool = False,
+    html: Path | None = None,
 ) -> None:
     """Let players play one game, and draw the whole board after every action.
 
@@ -78,6 +83,7 @@ def watch_at_terminal(
         seed: seed of the deal and of the players' random numbers.
         record: a file to which the game's record is appended, even if the game is stopped.
         think: show what the players consider and expect, for players that can tell.
+        html: a file to which a replay of the game is written, with what the players thought.
 
     Raises:
         ValueError: the seed is out of range, there are too many players, or the record file
@@ -89,7 +95,8 @@ def watch_at_terminal(
             f"{game.players} seats take 1 to {game.players} players, not {len(players)}"
         )
     seated = [*players, *[players[-1]] * (game.players - len(players))]
-    _show(game, [make_player(player, game) for player in seated], None, seed, record, think)
+    made = [make_player(player, game) for player in seated]
+    _show(game, made, None, seed, record, think, html)
 
 
 def _show(
@@ -99,11 +106,14 @@ def _show(
     seed: int,
     record: str | Path | None,
     think: bool,
+    html: Path | None,
 ) -> None:
     """Play a game and show it as `seat` sees it, or everything if `seat` is None."""
     whole_number("seed", seed, 0, MOST_SEED)
     if record is not None:
         prepare_records(record)
+    if html is not None:
+        check_writable(html)
     if seat is not None:
         tell(f"You play in notation. {game_entry(game.name).notation}")
     for number, player in enumerate(players):
@@ -114,14 +124,18 @@ def _show(
     recorder = Recorder(game, [[player.name for player in players]], np.array([seed]))
     states = game.new_states(seed)
     recorder.dealt(states)
+    thoughts: list[Thoughts | None] = []
     with _signals_do(signal.default_int_handler):
         try:
-            _play(game, states, players, seat, seed, recorder, think)
+            _play(game, states, players, seat, seed, recorder, think, html is not None, thoughts)
         finally:
             with _signals_do(signal.SIG_IGN):
+                recorder.ended(states)
                 if record is not None:
-                    recorder.ended(states)
                     append_records(record, recorder.texts())
+                if html is not None:
+                    game_record = read_record(recorder.texts()[0])
+                    write_page(html, [game_record], None, [thoughts[: len(game_record.actions)]])
     if seat is not None:
         tell(f"\n{game.draw(states[0], seat)}")
         if game.describe(states[0], seat) != game.describe(states[0]):
@@ -136,7 +150,15 @@ def _play(
     seed: int,
     recorder: Recorder,
     think: bool,
+    keep: bool,
+    thoughts: list[Thoughts | None],
 ) -> None:
+    """Play the game to its end.
+
+    Args:
+        keep: whether to ask for thoughts even if they are not shown.
+        thoughts: what the player thought before each action; appended to.
+    """
     only = np.zeros(1, np.int64)  # index of the only game
     chance = game.new_chance(np.array([seed]))
     if seat is None:
@@ -146,9 +168,11 @@ def _play(
         mover = int(questions[1][0])
         player = players[mover]
         texts = game.actions.texts if seat in (None, mover) else game.actions.public_texts
-        if think and isinstance(player, Thinker):
-            thoughts = ask_thoughts(player, game, *questions)
-            tell(f"player {mover} thinks: {_thoughts(thoughts, texts)}")
+        thoughts.append(None)
+        if (think or keep) and isinstance(player, Thinker):
+            thoughts[-1] = thought = ask_thoughts(player, game, *questions)
+            if think:
+                tell(f"player {mover} thinks: {_thoughts(thought, texts)}")
         action = choose_legally(player, game, *questions)
         game.play(states, only, action)
         recorder.played(states, only, questions[1], action)

@@ -302,8 +302,13 @@ def _sum(lines: Sequence[str]) -> str:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_records(path: str | Path) -> Iterator[Record]:
+def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
     """Read the records of a file, replaying and checking each of them.
+
+    Args:
+        path: the file.
+        start: the byte at which to begin, where a record begins. Error messages count lines from
+            there.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -324,7 +329,9 @@ def read_records(path: str | Path) -> Iterator[Record]:
         raise FileNotFoundError(f"there is no file {path}")
     if not path.is_file():
         raise RecordError(f"{path} is not a regular file")  # reading a pipe would block
-    lines = _Lines(path, path.open("rb"))
+    file = path.open("rb")
+    file.seek(start)
+    lines = _Lines(path, file)
     while lines.next is not None:
         yield _read(lines)
 
@@ -341,6 +348,15 @@ def read_unfinished(path: Path) -> Record:
     if lines.next is not None:
         lines.refuse("the file must hold one record", ahead=1)
     return record
+
+
+def read_record(text: str) -> Record:
+    """Read the record of one game from its text, as `Recorder.texts` and `str(record)` return it.
+
+    Raises:
+        RecordError: the record cannot be read.
+    """
+    return _read(_Lines(Path("the record"), io.BytesIO(text.encode())))
 
 
 class _Lines:

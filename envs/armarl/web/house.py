@@ -258,7 +258,7 @@ class House:
         return again
 
     def next_key(self, table: Table, key: str) -> str | None:
-        """Return the key of the same person at the table where the game goes on, if there is one."""
+        """Return the key of the same person at the table at which the game goes on, if any."""
         if table.about.next is None:
             return None
         return list(self.table(table.about.next).about.keys)[list(table.about.keys).index(key)]

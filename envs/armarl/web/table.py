@@ -334,7 +334,7 @@ class Table:
                 return ", ".join(named) or "no legal action"
             if query == "last":
                 news = window.news(len(journal.actions) - 6, len(journal.actions))
-                return "\n".join(_sentence(self.names, item) for item in news) or "nothing yet"
+                return "\n".join(_sentence(item) for item in news) or "nothing yet"
             if query == "board":
                 return game.draw(window.look(), seat)
             if query == "where":
@@ -434,8 +434,8 @@ def _record(folder: Path, name: str) -> Path:
     return folder / f"{name}.txt"
 
 
-def _sentence(names: Sequence[str], item: dict[str, Any]) -> str:
-    return f"{names[item['seat']]}: {item['text']}. {' '.join(item['words'])}"
+def _sentence(item: dict[str, Any]) -> str:
+    return f"`{item['text']}`: {' '.join(item['words'])}"
 
 
 def _plain(options: Any) -> dict[str, Any]:

@@ -84,19 +84,31 @@ class Window:
         return [self._told(number) for number in range(max(first, last - _NEWS, 0), last)]
 
     def _told(self, number: int) -> dict[str, Any]:
+        """Tell a decision. Of its own placed pieces a seat is told what everybody knows.
+
+        Where it must remember them (ARM-33), the page would tell it again and again.
+        """
         journal, game = self._journal, self.game
         seat, action = journal.seats[number], journal.actions[number]
-        text = game.actions.public_texts[action]
-        if self.audience == EVERYTHING:
+        text, everything = game.actions.public_texts[action], self.audience == EVERYTHING
+        if text != game.actions.texts[action] and not everything:
+            window = Window(journal, ONLOOKER, self._names)
+        else:
+            window = self
+        states = window._state(number), window._state(number + 1)
+        told = game.tell(
+            states[1], (seat, action), before=states[0], names=self._names, **window._how()
+        )
+        if everything:
             text = game.actions.texts[action]
-        return {"seat": seat, "text": text, "words": [meaning(game, action)]}
+        return {"seat": seat, "text": text, "words": told.words, "turn": told.turn}
 
     def look(self) -> State:
         """Return the position as a seat may know it."""
         return self._state(-1)
 
     def where(self, place: str) -> str:
-        """Return what the picture says of a place, such as `c4`; empty if there is no such place."""
+        """Return what the picture says of a place, such as `c4`, or an empty text."""
         if not self.game.has_picture or not place:
             return ""
         for part in self.game.picture(self._state(-1), names=self._names, **self._how()).parts:
@@ -198,7 +210,7 @@ class Window:
         }
 
 
-# --- what a game's actions are on the picture ------------------------------------------------------
+# --- what a game's actions are on the picture -----------------------------------------------------
 
 
 def guide(game: Game) -> ModuleType | None:

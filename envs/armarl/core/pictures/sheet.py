@@ -61,7 +61,7 @@ class Sheet:
         self, box: Box, body: str, title: str = "", style: str = "", size: str = ""
     ) -> str:
         """Return a document with some parts and all that they refer to."""
-        needed = "".join(self._needed(body))
+        needed = "".join(self.needed(body))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="armarl-{self.name}" {size}'
             f'viewBox="{" ".join(f"{number:g}" for number in box)}" role="img">'
@@ -72,6 +72,11 @@ class Sheet:
         """Return SVG with the colours of a theme in place of their names."""
         shade = PLAIN_THEMES.index(theme)
         return _COLOUR.sub(lambda match: self.colours[match[1]][shade], svg)
+
+    def variables(self, theme: str) -> str:
+        """Return the colours of a theme as the properties of a style rule, for `var(--name)`."""
+        shade = PLAIN_THEMES.index(theme)
+        return ";".join(f"--{name}:{shades[shade]}" for name, shades in self.colours.items())
 
     def dark_style(self) -> str:
         """Return a style sheet that darkens the light colours where the reader's browser asks.
@@ -87,7 +92,7 @@ class Sheet:
         )
         return f"<style>@media(prefers-color-scheme:dark){{{rules}}}</style>"
 
-    def _needed(self, body: str) -> Iterator[str]:
+    def needed(self, body: str) -> Iterator[str]:
         """Yield the definitions that some SVG refers to, and those that they refer to."""
         wanted, seen = sorted(_references(body)), set[str]()
         while wanted:

@@ -72,8 +72,8 @@ HOW_TO_PLAY = (
     ),
     (
         "Gold",
-        "One gold in a city or post of yours becomes 4 bands, if you own 2 cities of that lair or 3 "
-        "posts (ADA-25). With cards, 2 gold and 2 coups buy a card (ADA-32).",
+        "One gold in a city or post of yours becomes 4 bands, if you own 2 cities of that lair or "
+        "3 posts (ADA-25). With cards, 2 gold and 2 coups buy a card (ADA-32).",
     ),
     (
         "Two, three and four players",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from armarl.core.game import Game
 
 _QUESTIONS = {
-    "turn": "Place one Warrior, or one or two palisades, or pass for the rest of the game (ARM-10).",
+    "turn": "Place a Warrior, or one or two palisades, or pass for the rest of the game (ARM-10).",
     "second palisade": "Place a second palisade, or stop (ARM-13).",
     "after power": "After the power: a Warrior, palisades or your reinforcement (ARM-22).",
 }
@@ -24,8 +24,8 @@ _ADVANCED = (
 HOW_TO_PLAY = (
     (
         "The aim",
-        "Eight mines hold 40 gold. Palisades divide the land into territories. At the end, the side "
-        "with the most Warrior points in a territory takes all its gold (ARM-16). The side with "
+        "Eight mines hold 40 gold. Palisades divide the land into territories. At the end, the "
+        "side with the most Warrior points in a territory takes all its gold (ARM-16). The side with "
         "the most gold wins (ARM-19). With four players, opposite seats are one team (ARM-9).",
     ),
     (
@@ -37,13 +37,13 @@ HOW_TO_PLAY = (
     ),
     (
         "What is forbidden",
-        "No Warrior stands on gold or on another Warrior (ARM-11). A palisade may not cut off fewer "
-        "than four squares (ARM-12).",
+        "No Warrior stands on gold or on another Warrior (ARM-11). A palisade may not cut off "
+        "fewer than four squares (ARM-12).",
     ),
     (
         "The end",
-        "The game ends when everybody has passed (ARM-15). A tie shares the gold, and what does not "
-        "divide is lost (ARM-17).",
+        "The game ends when everybody has passed (ARM-15). A tie shares the gold, and what does "
+        "not divide is lost (ARM-17).",
     ),
     (
         "Advanced rules",

@@ -134,7 +134,7 @@ function show(position) {
   position.news.forEach((item, k) => {
     if (from + k < told) return;
     const line = make("li", { "data-number": from + k, class: item.seat === seat ? "own" : "" },
-      make("b", {}, setup.names[item.seat]), " ", make("code", {}, item.text), " ", item.words.join(" "));
+      make("code", {}, item.text), " ", item.words.join(" "));
     byId("news").append(line);
   });
   told = Math.max(told, position.number);

@@ -123,10 +123,9 @@ def _tint(ground: Ground, number: int, view: View) -> Part:
     owner = view["territories"][t.name]["owner"]
     text = ""
     if owner:
-        area = ground.areas[number]
         text = (
-            f'<path d="{area}" fill="var(--{owner})" fill-opacity=".42"/>'
-            f'<path d="{area}" fill="url(#hatch-{owner})"/>'
+            f'<use href="#area{number}" fill="var(--{owner})" fill-opacity=".42"/>'
+            f'<use href="#area{number}" fill="url(#hatch-{owner})"/>'
         )
     island = ground.islands.index(t.island)
     svg = f'<g id="land-{t.name}" clip-path="url(#island{island})">{text}</g>'
@@ -147,10 +146,10 @@ def _around(ground: Ground, number: int, across: float, down: float) -> Box:
     return _wider((west, north, east - west, south - north), 5)
 
 
-def _area(ground: Ground, number: int, marked: bool) -> str:
+def _area(number: int, marked: bool) -> str:
     """Return a place's outline, which one can point at, and that it has changed."""
     ring = 'stroke="var(--glow)" stroke-width="5" stroke-linejoin="round" ' if marked else ""
-    return f'<path d="{ground.areas[number]}" fill="none" {ring}pointer-events="all"/>'
+    return f'<use href="#area{number}" fill="none" {ring}pointer-events="all"/>'
 
 
 def _territory(ground: Ground, number: int, view: View, marked: set[str]) -> Part:
@@ -177,7 +176,7 @@ def _territory(ground: Ground, number: int, view: View, marked: set[str]) -> Par
         icons, tokens = [], icons + tokens
     rows = [line for line in (icons, tokens) if line]
     top = y - (38 * len(rows) + 19) / 2
-    text = _area(ground, number, t.name in marked)
+    text = _area(number, t.name in marked)
     for line in rows:
         tight = max(0.76, min(1.0, ground.boxes[number][2] / (40 * len(line) + 8)))
         here = f"translate({x:.1f} {top + 19:.1f}) scale({tight:.2g})"
@@ -204,7 +203,7 @@ def _square(ground: Ground, number: int, view: View, marked: set[str]) -> Part:
     name = ground.chart.places[number]
     x, y = ground.middles[number]
     ship, words = view["ships"].get(name), "sea"
-    text = _area(ground, number, name in marked)
+    text = _area(number, name in marked)
     if ship:
         line = [pieces.ship(ship["colour"], ship["bands"])]
         if ship["gold"]:
