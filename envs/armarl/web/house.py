@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import re
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
@@ -125,7 +126,8 @@ class House:
         """Return the games and their options: their defaults, by name."""
         found = []
         for entry in entries():
-            known = inspect.signature(entry.load().make).parameters.values()
+            make = entry.load().make
+            known = inspect.signature(make).parameters.values()
             options = {p.name: p.default for p in known if isinstance(p.default, bool | int | str)}
             found.append(
                 {
@@ -134,6 +136,7 @@ class House:
                     "summary": entry.summary,
                     "players": entry.players,
                     "options": {k: v for k, v in options.items() if k != "players"},
+                    "words": _words_of(make),
                 }
             )
         return found
@@ -293,6 +296,15 @@ def _headline(path: Path) -> dict[str, Any]:
     game = next((line for line in head if line.startswith("variant ")), "")
     title = game.partition('"game": "')[2].partition('"')[0]
     return {"game": title, "names": names, "over": over}
+
+
+def _words_of(make: Any) -> dict[str, str]:
+    """Return what the docstring of a game's `make` says of each option."""
+    _, _, said = (inspect.getdoc(make) or "").partition("Args:\n")
+    return {
+        name: " ".join(words.split())
+        for name, words in re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", said, re.MULTILINE)
+    }
 
 
 def _digest(key: str) -> bytes:

@@ -25,8 +25,8 @@ HOW_TO_PLAY = (
     (
         "The aim",
         "Eight mines hold 40 gold. Palisades divide the land into territories. At the end, the "
-        "side with the most Warrior points in a territory takes all its gold (ARM-16). The side with "
-        "the most gold wins (ARM-19). With four players, opposite seats are one team (ARM-9).",
+        "side with the most Warrior points in a territory takes all its gold (ARM-16). The side "
+        "with the most gold wins (ARM-19). With four players, opposite seats are one team (ARM-9).",
     ),
     (
         "Your turn",

@@ -35,7 +35,8 @@ function showGame(preset) {
     const input = make("input", { type: kind, name, size: 8 });
     if (kind === "checkbox") input.checked = value; else input.value = value;
     input.addEventListener("change", showPlayers);
-    byId("options").append(make("label", {}, `${name.replaceAll("_", " ")} `, input));
+    byId("options").append(make("label", {}, `${name.replaceAll("_", " ")} `, input,
+      make("small", {}, game.words[name] ?? "")));
   }
   showPlayers();
 }
@@ -68,7 +69,7 @@ async function showPlayers() {
     const wish = named[Math.min(seat, named.length) - 1] ?? players[0][0];
     if (seat) who.value = `player ${wish}`;
     const name = make("input", { "aria-label": `Name of the person at seat ${seat}`, maxlength: 24, size: 12 });
-    name.value = seat ? `Person ${seat}` : "You";
+    name.value = `Player ${"ABCDEFGH"[seat]}`;
     const show = () => { name.hidden = who.value.startsWith("player "); };
     who.addEventListener("change", show);
     show();

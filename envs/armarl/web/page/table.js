@@ -3,6 +3,7 @@
    and in which order, comes with every position. */
 
 const SVG = "image/svg+xml";
+const NARROW = 40; // units of the picture: what is narrower is marked with a dot
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let setup = null; // what does not change
 let seat = null; // the seat for which the page shows the game; null for an onlooker
@@ -215,7 +216,8 @@ function offerNumbers(numbers) {
 /** Light the places that can be clicked next. */
 function light() {
   for (const lit of byId("picture").querySelectorAll(".can, .picked")) {
-    lit.classList.remove("can", "picked");
+    lit.classList.remove("can", "picked", "narrow");
+    lit.querySelector(":scope > .mark")?.remove();
     lit.removeAttribute("tabindex");
     lit.removeAttribute("role");
   }
@@ -226,6 +228,16 @@ function light() {
     lit.classList.add("can");
     lit.setAttribute("tabindex", "0");
     lit.setAttribute("role", "button");
+    const area = lit.querySelector(":scope > [pointer-events=all]");
+    const box = area ? area.getBBox() : { width: Infinity, height: Infinity };
+    if (Math.min(box.width, box.height) < NARROW) {
+      const mark = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+      for (const [key, value] of Object.entries({
+        class: "mark", r: 8, cx: box.x + box.width / 2, cy: box.y + box.height / 2,
+      })) mark.setAttribute(key, value);
+      lit.classList.add("narrow");
+      lit.append(mark);
+    }
   }
 }
 
