@@ -154,8 +154,17 @@ class House:
             RefusedError: it is none of them.
         """
         if spec not in dict(self.players(game)):
-            raise RefusedError(f"the player {spec} must be named where the server is started")
+            raise RefusedError(f"there is no player {spec} here; name it where the server is started")
         return make_player(spec, game, code=spec in self._named)
+
+    def _try_player(self, spec: str, game: Game) -> None:
+        """Raise RefusedError if a player cannot be made for a variant."""
+        try:
+            self._make_player(spec, game)
+        except RefusedError:
+            raise
+        except Exception as error:  # a class of the user's own may raise anything
+            raise RefusedError(f"{spec} cannot play this: {error}") from error
 
     def game(self, name: str | None, options: Mapping[str, Any]) -> Game:
         """Return a variant. None is the one of the command line. No file is opened.
@@ -199,16 +208,14 @@ class House:
             deal: the seed of the deal. None draws one.
 
         Raises:
-            RefusedError: there is another number of seats, a player is not listed in `players`, or
-                there are too many tables.
+            RefusedError: there is another number of seats, a player is not listed in `players` or
+                cannot play the variant, or there are too many tables.
             OSError: the files cannot be written.
         """
         if len(seats) != game.players:
             raise RefusedError(f"{game.players} seats need as many people and players")
-        listed = dict(self.players(game))
-        for seat in seats:
-            if not isinstance(seat, Person) and seat not in listed:
-                raise RefusedError(f"there is no player {seat} for this game")
+        for spec in {seat for seat in seats if not isinstance(seat, Person)}:
+            self._try_player(spec, game)
         here = [k for k, s in enumerate(seats) if isinstance(s, Person) and not s.own_key]
         own = [[k] for k, s in enumerate(seats) if isinstance(s, Person) and s.own_key]
         players = [None if isinstance(seat, Person) else seat for seat in seats]

@@ -178,7 +178,11 @@ class Server:
     async def _open(self, visit: _Visit) -> Table:
         if visit.visitor.table is None:
             raise RefusedError("this is the key of the host, not of a table")
-        table = await run_in_threadpool(self.house.table, visit.visitor.table)
+        try:
+            table = await run_in_threadpool(self.house.table, visit.visitor.table)
+        except ValueError as error:  # it may quote the file, which holds secrets
+            tell(f"table {visit.visitor.table} cannot be read: {error}")
+            raise RefusedError("this game's file is damaged; the server's log says more") from error
         self._let_players_move(table)  # after a restart
         return table
 

@@ -141,9 +141,14 @@ class Table:
         return f"{len(self._journal.seats)}.{self.about.undone}{'.over' * self.is_over}"
 
     @property
+    def to_move(self) -> int | None:
+        """The seat to move, or None when the game is over."""
+        return self._journal.to_move
+
+    @property
     def player_to_move(self) -> int | None:
         """The seat to move if a player holds it that has not failed, otherwise None."""
-        seat = self._journal.to_move
+        seat = self.to_move
         return None if seat is None or self.trouble or self.about.players[seat] is None else seat
 
     def setup(self, key: str) -> dict[str, Any]:

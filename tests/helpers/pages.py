@@ -1,0 +1,55 @@
+"""The pages of `armarl play --web`, asked as a browser asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from armarl.core.game import Game
+from armarl.web.house import House, Person
+from armarl.web.server import Server
+
+HOST = "127.0.0.1:8000"
+HEADERS = {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
+
+
+class Pages:
+    """A server over a folder, and a client of it.
+
+    Attributes:
+        house: the tables.
+        client: the client.
+    """
+
+    def __init__(self, folder: Path, **rates: float) -> None:
+        self.house = House(folder)
+        self.server = Server(self.house, {HOST}, **{"rate": 1e6, "burst": 1e6, **rates})
+        self.client = TestClient(
+            self.server.app, base_url=f"http://{HOST}", headers=HEADERS, follow_redirects=False
+        )
+
+    def __enter__(self) -> Pages:
+        self.client.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.client.__exit__(*error)
+        self.house.close()
+
+    def open(self, game: Game, people: list[int], player: str = "random", deal: int = 5) -> Any:
+        """Open a table with a key for each of the people; return it and the keys, by seat."""
+        seats = [
+            Person(f"person {seat}", own_key=True) if seat in people else player
+            for seat in range(game.players)
+        ]
+        table = self.house.open_table(game, seats, deal)
+        keys = {tuple(seats): key for key, seats in table.about.keys.items()}
+        return table, {seats[0] if seats else None: key for seats, key in keys.items()}
+
+    def get(self, key: str, what: str, **query: Any) -> Any:
+        return self.client.get(f"/{key}/{what}", params=query)
+
+    def post(self, key: str, what: str, **body: Any) -> Any:
+        return self.client.post(f"/{key}/{what}", json=body)
