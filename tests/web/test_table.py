@@ -21,7 +21,7 @@ from armarl.web.window import EVERYTHING, ONLOOKER, places_of
 from variants import Variant, every_rich_game, every_variant
 
 ADVANCED = make_game("armadora", players=2, advanced=True)
-CARDS = make_game("armada", cards=True, max_turns=6)
+CARDS = make_game("armada", cards=True, max_turns=40)
 
 
 class Failing(RandomPlayer):
@@ -189,20 +189,23 @@ def test_an_action_that_reveals_nothing_can_be_taken_back(tmp_path: Path) -> Non
 
 def test_what_reveals_something_stays(tmp_path: Path) -> None:
     """ARM-23: a Mage that has looked has learnt something. ADA-21: dice have fallen."""
-    for deal in range(40):
-        table = begin(tmp_path, ADVANCED, [None, None], deal)
-        characters = ADVANCED.describe(table._journal.state)["characters"]
-        if characters[1] == "mage":
-            break
-    act(table, "W5 a1")
+    game = make_game("armadora", players=3, advanced=True)
+    deal = next(
+        seed
+        for seed in range(40)
+        if game.describe(game.new_states(seed)[0])["characters"][1] == "mage"
+    )
+    table = begin(tmp_path, game, [None] * 3, deal)
+    act(table, "W3 a1")
     act(table, "mage a1")
     assert not table.view(1)["undo"]
-    assert "value 5" in " ".join(table.view(1)["news"][-1]["words"])
-    assert "value" not in json.dumps(table.view(ONLOOKER)["news"])
+    assert "it has value 3" in " ".join(table.view(1)["news"][-1]["words"])
+    for audience in (ONLOOKER, 2):
+        assert "value" not in json.dumps(table.view(audience)["news"])
 
     table = begin(tmp_path, CARDS, [None, None])
     rng, found = np.random.default_rng(3), set()
-    for _ in play_on(table, rng, 400):
+    for _ in play_on(table, rng, 1500):
         journal = table._journal
         chance = not np.array_equal(journal.states[-2]["rng"], journal.states[-1]["rng"])
         undo = table._may_undo(journal.seats[-1])
@@ -238,7 +241,7 @@ def test_a_player_that_fails_tells_people_no_secret(
     assert "failing failed (RuntimeError)" in table.view(0)["trouble"]
     assert "hand is" not in json.dumps(table.view(0))
     assert "my hand is 1 2 3" in capsys.readouterr().out
-    table.retry()
+    table.retry(table.version)
     assert table.player_to_move == 1
     table = begin(tmp_path, ADVANCED, [None, None])
     with pytest.raises(RefusedError, match=r"failed \(RuntimeError\)") as refused:

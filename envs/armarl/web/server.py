@@ -101,6 +101,7 @@ class Server:
             ],
             lifespan=self._life,
         )
+        self.app.router.redirect_slashes = False
 
     @contextlib.asynccontextmanager
     async def _life(self, app: Starlette) -> AsyncIterator[None]:
@@ -218,7 +219,7 @@ class Server:
         return await self._do(visit, lambda table, seat, version: table.resign(seat, version))
 
     async def _retry(self, visit: _Visit) -> Response:
-        return await self._do(visit, lambda table, seat, version: table.retry())
+        return await self._do(visit, lambda table, seat, version: table.retry(version))
 
     async def _do(self, visit: _Visit, deed: Callable[[Table, int, str], None]) -> Response:
         """Do what a person asks, tell all pages, and answer with what the person sees then."""

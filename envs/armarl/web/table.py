@@ -411,9 +411,10 @@ class Table:
         tell(f"table {self.name}: the player {player} failed: {type(error).__name__}: {error}")
         return f"the player {player} failed ({type(error).__name__}); the server's log says more"
 
-    def retry(self) -> None:
+    def retry(self, version: str) -> None:
         """Let a player that has failed try again."""
         with self._lock:
+            self._check_version(version)
             self.trouble = None
             self._players.clear()
 
