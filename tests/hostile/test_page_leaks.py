@@ -22,7 +22,7 @@ from pages import Pages
 from variants import Variant, every_rich_game
 
 _ONLY = np.zeros(1, np.int64)
-DECISIONS = {"armadora": (7, 30, 45), "armada": (30, 120, 300), "kuhn_poker": (1, 2)}
+DECISIONS = {"armadora": (7, 35), "armada": (120, 300), "kuhn_poker": (1, 2)}
 
 
 def course(game: Game, decisions: int, seed: int) -> tuple[list[States], list[int], list[int]]:
@@ -42,9 +42,14 @@ def course(game: Game, decisions: int, seed: int) -> tuple[list[States], list[in
 
 
 def sister(game: Game, states: States, audience: int, seed: int) -> States:
-    """Deal anew what an audience does not know."""
+    """Deal anew what an audience does not know, and let other chance follow.
+
+    Two states in a row have the same generator as before, if chance played no part between them.
+    """
+    chance = states["rng"] ^ np.uint64(0x5DEECE66D)
     for seat in range(game.players) if audience == ONLOOKER else [audience]:
         states = game.determinised(states, np.array([seat]), np.array([seed]))
+    states["rng"] = chance
     return states
 
 
@@ -96,7 +101,8 @@ def unrevealing(table: Table, seat: int, actions: list[str]) -> list[str]:
         action = table.game.actions.id(text)
         table.game.apply(after, _ONLY, np.array([action]))
         put(table, [*states, after], [*played, action], [*seats, seat])
-        if not Window(table._journal, seat, table.names).has_revealed():
+        over = not table._journal.is_playing
+        if not over and not Window(table._journal, seat, table.names).has_revealed():
             found.append(text)
         put(table, states, played, seats)
     assert table.version == version
@@ -104,9 +110,8 @@ def unrevealing(table: Table, seat: int, actions: list[str]) -> list[str]:
 
 
 @every_rich_game
-@pytest.mark.parametrize("seed", [0, 1])
-def test_no_byte_depends_on_secrets(variant: Variant, seed: int, tmp_path: Path) -> None:
-    game = variant.make()
+def test_no_byte_depends_on_secrets(variant: Variant, tmp_path: Path) -> None:
+    game, seed = variant.make(), 0
     compared, differed = 0, 0
     for decisions in DECISIONS[game.name]:
         states, actions, seats = course(game, decisions, seed)
@@ -134,7 +139,7 @@ def test_no_byte_depends_on_secrets(variant: Variant, seed: int, tmp_path: Path)
                         version, body = table.version, {"seat": seat, "action": text}
                         act = pages.post(key, "act", version=version, **body)
                         undo = pages.post(key, "undo", seat=seat, version=table.version)
-                        assert (act.status_code, undo.status_code) == (200, 200)
+                        assert (act.status_code, undo.status_code) == (200, 200), (text, undo.text)
                         told_here += [act, undo, pages.get(key, "view", seat=seat)]
                     found.append(told_here)
             for one, other in zip(*found, strict=True):
