@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from armarl.compiler.types import States
 from armarl.core.game import Game

@@ -30,7 +30,9 @@ def hostile(rng: random.Random, keys: list[str], version: str) -> dict[str, Any]
     body: Any = {
         "seat": rng.choice([0, 1, -1, 2, 99, None, "0", 0.5, [], {}, True, 10**30]),
         "version": rng.choice(["", "0.0", 5, None, "x" * 9999, version + " "]),
-        "action": rng.choice(["W1 d1", "", "stop", "\x00", "W1 a1\n", "😀" * 200, 7, None, ["W1 a1"]]),
+        "action": rng.choice(
+            ["W1 d1", "", "stop", "\x00", "W1 a1\n", "😀" * 200, 7, None, ["W1 a1"]]
+        ),
         "text": rng.choice(["", "x" * 9999, 3, None]),
         "places": rng.choice(["x", ["x"] * 99, [1], None, [["a"]]]),
         "player": rng.choice(["nobody", "os:system", "../../x", 5, None, "human"]),
@@ -45,7 +47,9 @@ def hostile(rng: random.Random, keys: list[str], version: str) -> dict[str, Any]
     elif shape == 2:
         content = content[: rng.randrange(len(content))]
     elif shape == 3:
-        content = rng.choice([b"", b"[" * 15000, b"null", b"\xff\xfe", b"0" * 70000, b'{"seat":' * 900])
+        content = rng.choice(
+            [b"", b"[" * 15000, b"null", b"\xff\xfe", b"0" * 70000, b'{"seat":' * 900]
+        )
     key = rng.choice([*keys, "", "..", "x" * 22, "%00", "%2e%2e", keys[0][:-1], keys[0] + "a"])
     headers = {"content-type": "application/json", "origin": f"http://{HOST}"}
     if shape == 4:

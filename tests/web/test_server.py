@@ -67,7 +67,13 @@ def test_a_game_over_the_pages(pages: Pages) -> None:
 def test_a_key_is_for_its_seats_alone(pages: Pages) -> None:
     table, keys = pages.open(FOUR, [0, 1, 2])
     assert pages.get(keys[1], "view", seat=1).status_code == 200
-    for key, seat in ((keys[1], 0), (keys[1], "all"), (keys[None], 0), (keys[1], 7), (keys[1], "x")):
+    for key, seat in (
+        (keys[1], 0),
+        (keys[1], "all"),
+        (keys[None], 0),
+        (keys[1], 7),
+        (keys[1], "x"),
+    ):
         assert pages.get(key, "view", seat=seat).status_code == 409
     for what in ("act", "undo", "resign", "ask", "why", "hint", "again", "retry"):
         body = {"version": table.version, "action": "W1 a1", "text": "W1 a1", "player": "random"}
@@ -179,7 +185,7 @@ def test_a_server_starts_again_in_mid_turn(tmp_path: Path) -> None:
 def test_a_table_whose_files_are_damaged_is_no_harm_to_others(tmp_path: Path) -> None:
     with Pages(tmp_path / "games") as pages:
         table, keys = pages.open(GAME, [0, 1])
-        other, others = pages.open(GAME, [0, 1])
+        _, others = pages.open(GAME, [0, 1])
     (tmp_path / "games" / f"{table.name}.txt").write_text("nonsense\n")
     (tmp_path / "games" / "more.json").write_text("[1, 2")
     (tmp_path / "games" / "more.txt").write_text("")

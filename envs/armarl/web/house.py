@@ -154,7 +154,9 @@ class House:
             RefusedError: it is none of them.
         """
         if spec not in dict(self.players(game)):
-            raise RefusedError(f"there is no player {spec} here; name it where the server is started")
+            raise RefusedError(
+                f"there is no player {spec} here; name it where the server is started"
+            )
         return make_player(spec, game, code=spec in self._named)
 
     def _try_player(self, spec: str, game: Game) -> None:
