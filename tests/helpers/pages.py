@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from starlette.testclient import TestClient
 
 from armarl.core.game import Game
+from armarl.web import server
 from armarl.web.house import House, Person
-from armarl.web.server import Server
+from paths import ROOT
 
 HOST = "127.0.0.1:8000"
 HEADERS = {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
@@ -25,7 +32,7 @@ class Pages:
 
     def __init__(self, folder: Path, **rates: float) -> None:
         self.house = House(folder)
-        self.server = Server(self.house, {HOST}, **{"rate": 1e6, "burst": 1e6, **rates})
+        self.server = server.Server(self.house, {HOST}, **{"rate": 1e6, "burst": 1e6, **rates})
         self.client = TestClient(
             self.server.app, base_url=f"http://{HOST}", headers=HEADERS, follow_redirects=False
         )
@@ -53,3 +60,33 @@ class Pages:
 
     def post(self, key: str, what: str, **body: Any) -> Any:
         return self.client.post(f"/{key}/{what}", json=body)
+
+
+class Server:
+    """`armarl play --web` in a process of its own."""
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        command = [sys.executable, "-m", "armarl.cli", "play", "random", "--web", "--game"]
+        command += ["armadora", "--folder", str(folder), "--port", str(port)]
+        path = os.pathsep.join([str(ROOT / "envs"), str(ROOT / "training")])
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
+        )
+        assert self.process.stdout is not None
+        self.host_page = self.process.stdout.readline().split()[1]
+        self.root = self.host_page.rsplit("/", 2)[0]
+        self.client = httpx2.Client(
+            headers={"origin": self.root, "content-type": "application/json"}, timeout=60
+        )
+        for _ in range(600):
+            try:
+                self.client.get(self.host_page)
+                return
+            except httpx2.TransportError:
+                time.sleep(0.05)
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()

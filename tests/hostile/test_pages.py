@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -18,8 +15,7 @@ import pytest
 
 from armarl.games.make_game import make_game
 from armarl.matches.journal import Journal
-from pages import HOST, Pages
-from paths import ROOT
+from pages import HOST, Pages, Server
 
 GAME = make_game("armadora")
 WORDS = ["act", "ask", "undo", "resign", "retry", "why", "hint", "again", "new", "players"]
@@ -83,36 +79,6 @@ def test_hostile_messages_are_refused_and_the_game_goes_on(seed: int, tmp_path: 
         assert pages.get(keys[1], "view", seat=1).json() == shown
         act = pages.post(keys[1], "act", seat=1, version=version, action="W1 a2")
         assert act.json()["number"] == 2
-
-
-class Server:
-    """`armarl play --web` in a process of its own."""
-
-    def __init__(self, folder: Path, port: int = 0) -> None:
-        command = [sys.executable, "-m", "armarl.cli", "play", "random", "--web", "--game"]
-        command += ["armadora", "--folder", str(folder), "--port", str(port)]
-        path = os.pathsep.join([str(ROOT / "envs"), str(ROOT / "training")])
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
-        )
-        assert self.process.stdout is not None
-        self.host_page = self.process.stdout.readline().split()[1]
-        self.root = self.host_page.rsplit("/", 2)[0]
-        self.client = httpx2.Client(
-            headers={"origin": self.root, "content-type": "application/json"}, timeout=60
-        )
-        for _ in range(600):
-            try:
-                self.client.get(self.host_page)
-                return
-            except httpx2.TransportError:
-                time.sleep(0.05)
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
 
 
 def test_killed_servers_lose_nothing(tmp_path: Path) -> None:
