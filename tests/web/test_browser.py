@@ -28,7 +28,7 @@ HITTABLE = """id => {
   }
   return null;
 }"""
-OVER = "document.getElementById('turn').textContent.match(/won|share|cut short|resigned/)"
+OVER = "document.getElementById('said').textContent.match(/won|share|cut short|resigned/)"
 READY = f"!busy && !running && (view.actions || {OVER})"
 
 
@@ -64,7 +64,7 @@ def test_a_whole_game_by_clicks(browser: Any, server: Server, tmp_path: Path) ->
     page, errors = opened(browser, server)
     rng, places = random.Random(1), set()
     for _ in range(400):
-        page.wait_for_function(READY, timeout=60_000)
+        page.wait_for_function(f"() => {READY}", timeout=60_000)
         if page.evaluate(OVER):
             break
         lit = page.evaluate("[...document.querySelectorAll('#picture .can')].map(e => e.id)")
@@ -101,13 +101,13 @@ def test_a_game_with_the_keyboard_alone(browser: Any, server: Server) -> None:
     press("Enter")
     if here.startswith("place"):
         press("1")
-    page.wait_for_function("!busy && shown > 0")
+    page.wait_for_function("() => !busy && shown > 0")
     press("/")
     page.keyboard.type("where d1")
     press("Enter")
-    page.wait_for_function("document.getElementById('answer').textContent.includes('gold')")
+    page.wait_for_function("() => document.getElementById('answer').textContent.includes('gold')")
     for _ in range(100):
-        page.wait_for_function(READY, timeout=60_000)
+        page.wait_for_function(f"() => {READY}", timeout=60_000)
         if page.evaluate(OVER):
             break
         page.evaluate("document.getElementById('typed').value = ''")
@@ -115,9 +115,9 @@ def test_a_game_with_the_keyboard_alone(browser: Any, server: Server) -> None:
         legal = page.evaluate("view.actions.map(action => action[0])")
         page.keyboard.type(next((text for text in legal if text.startswith("W")), "pass"))
         press("Enter")
-        page.wait_for_function("!busy")
+        page.wait_for_function("() => !busy")
     assert page.evaluate(OVER)
     assert errors == []
     press("Escape")
     press("Home")
-    page.wait_for_function("shown === 0")
+    page.wait_for_function("() => shown === 0")

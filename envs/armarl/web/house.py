@@ -262,7 +262,7 @@ class House:
         again = self._begin(
             table.game,
             [about.players[seat] for seat in came],
-            [table.names[seat] for seat in came],
+            [table.own_names[seat] for seat in came],
             [[(seat + move_on) % n for seat in seats] for seats in about.keys.values()],
             about.deal if same_deal else None,
         )

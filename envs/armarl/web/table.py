@@ -21,6 +21,7 @@ from armarl.players.protocol import Player, choose_legally
 from armarl.web.window import EVERYTHING, ONLOOKER, Window, guide, meaning, places_of
 
 _MOST_ABOUT = 1 << 20  # bytes of a table's file
+_LETTERS = "ABCDEFGHIJKLMNOP"  # of the seats, as in the drawings
 _MOST_NAME = 24  # characters of a person's name
 
 MakePlayer = Callable[[str, Game], Player]
@@ -128,8 +129,18 @@ class Table:
         return self._journal.game
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def own_names(self) -> tuple[str, ...]:
+        """The names of people and players, as in the record."""
         return self._journal.names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each seat, all different."""
+        own = self.own_names
+        return tuple(
+            name if own.count(name) == 1 else f"{name} {_LETTERS[seat]}"
+            for seat, name in enumerate(own)
+        )
 
     @property
     def is_over(self) -> bool:

@@ -70,9 +70,9 @@ async function refresh(fresh) {
       await catchUp(fresh);
       fresh = undefined;
     } while (refresh.again);
-    byId("turn").textContent = status();
+    byId("said").textContent = status();
   } catch (error) {
-    byId("turn").textContent = error.message;
+    byId("said").textContent = error.message;
     setTimeout(() => refresh(), 2000);
   } finally {
     running = false;
@@ -92,7 +92,7 @@ async function catchUp(fresh) {
   while (shown < next.last - 1 && Number(byId("speed").value) > 0 && !hurry && !own) {
     const step = await ask(query({ at: shown + 1, since: told }));
     show(step);
-    byId("turn").textContent = `${setup.names[step.mover ?? 0]}: ${step.number} of ${step.last}`;
+    byId("said").textContent = `${setup.names[step.mover ?? 0]}: ${step.number} of ${step.last}`;
     await sleep(Number(byId("speed").value));
     if (refresh.again) { refresh.again = false; next = await ask(query({ since: told })); }
   }
@@ -271,7 +271,7 @@ async function askWhy(place) {
 /** A menu beside a place: several actions end there. Number keys choose. */
 function showMenu(place, found, more) {
   const menu = byId("menu"), box = element(place).getBoundingClientRect();
-  const around = byId("board").getBoundingClientRect(), families = [...new Set(found.map((a) => a[1]))];
+  const around = byId("stage").getBoundingClientRect(), families = [...new Set(found.map((a) => a[1]))];
   menu.replaceChildren(...families.flatMap((family) => [
     make("p", {}, setup.families[family]),
     make("div", { class: "row" }, ...found.filter((a) => a[1] === family).map((action) =>
@@ -279,9 +279,13 @@ function showMenu(place, found, more) {
   ]));
   if (more) menu.append(make("p", {}, "… or click a second place."));
   menu.hidden = false;
-  const left = Math.min(box.left - around.left + box.width / 2, around.width - menu.offsetWidth - 4);
+  let left = Math.min(box.left - around.left + box.width / 2, around.width - menu.offsetWidth - 4);
   let top = box.bottom - around.top + 4;
   if (top + menu.offsetHeight > around.height) top = Math.max(0, box.top - around.top - menu.offsetHeight - 4);
+  if (more) { // below the map, which must stay free
+    left = (around.width - menu.offsetWidth) / 2;
+    top = around.height - menu.offsetHeight - 4;
+  }
   menu.style.left = `${Math.max(0, left)}px`;
   menu.style.top = `${top}px`;
   if (!more) menu.querySelector("button").focus({ preventScroll: true });
@@ -461,5 +465,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 start().catch((error) => {
-  byId("turn").textContent = `${error.message} Load the page again.`;
+  byId("said").textContent = `${error.message} Load the page again.`;
 });
