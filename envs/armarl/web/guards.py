@@ -126,7 +126,7 @@ async def _whole_body(receive: Receive) -> bytes | None:
         message = await receive()
         if message["type"] != "http.request":
             return None
-        body += message.get("body", b"")
+        body += bytes(message.get("body", b""))
         if len(body) > MOST_BODY:
             return None
         if not message.get("more_body", False):

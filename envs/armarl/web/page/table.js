@@ -312,7 +312,10 @@ async function send(address, more) {
   } finally { busy = false; }
 }
 
-const play = (text) => send("act", { action: text });
+function play(text) {
+  hideMenu();
+  return send("act", { action: text });
+}
 
 async function hint() {
   say("Thinking …");
