@@ -646,7 +646,9 @@ class Game(Variant):
         if public:
             if seat is not None:
                 raise ValueError(f"what is public is no seat's: seat must be None, not {seat!r}")
-            return _in_common([self.describe(state, one) for one in range(self.players)])
+            views = [self.describe(state, one) for one in range(self.players)]
+            common: dict[str, Any] = _in_common(views)
+            return common
         return self._describe(self, self._check_state(state)[0], self._check_seat(seat))
 
     def state_from(self, description: Mapping[str, Any], seed: int = 0) -> State:

@@ -15,7 +15,7 @@ import contextlib
 import json
 import socket
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.resources import files
@@ -313,7 +313,7 @@ class Server:
             self._streams[key] -= 1
 
 
-def serve(house: House, host: str, port: int, names: Collection[str] = ()) -> None:
+def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None:
     """Serve the pages of a house until Ctrl-C.
 
     Args:
