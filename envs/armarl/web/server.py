@@ -97,7 +97,7 @@ class Server:
             routes=routes,
             middleware=[
                 Middleware(Guards, hosts=hosts, rate=rate, burst=burst),
-                Middleware(GZipMiddleware, minimum_size=1000, compresslevel=3),
+                Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1),
             ],
             lifespan=self._life,
         )
@@ -226,9 +226,15 @@ class Server:
         table = await self._open(visit)
         seat, version = visit.seat(table), visit.text("version")
         await run_in_threadpool(deed, table, seat, version)
-        self._tell(table)
-        self._let_players_move(table)
-        return await self._seen(table, visit, seat)
+        return await self._done(table, visit, seat)
+
+    async def _done(self, table: Table, visit: _Visit, seat: int) -> Response:
+        """Draw the answer first, and then tell all pages and let players move."""
+        try:
+            return await self._seen(table, visit, seat)
+        finally:
+            self._tell(table)
+            self._let_players_move(table)
 
     async def _ask(self, visit: _Visit) -> Response:
         """Typed words: an action, which is played, or a query."""
@@ -238,9 +244,7 @@ class Server:
             await run_in_threadpool(table.act, seat, version, text.strip())
         except RefusedError:
             return JSONResponse({"said": await run_in_threadpool(table.answer, seat, text)})
-        self._tell(table)
-        self._let_players_move(table)
-        return await self._seen(table, visit, seat)
+        return await self._done(table, visit, seat)
 
     async def _why(self, visit: _Visit) -> Response:
         table = await self._open(visit)
