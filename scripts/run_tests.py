@@ -61,6 +61,8 @@ FAST = (
     "training/test_config.py::test_shipped_configurations_are_right",
     "games/kuhn_poker/test_kuhn_poker.py",
     "workers/test_workers.py",
+    "web/test_server.py::test_a_key_is_for_its_seats_alone",
+    "web/test_table.py::test_a_request_that_is_sent_twice_plays_once",
 )
 PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
 # Tests that reach every kernel in seconds when nothing is compiled.

@@ -214,6 +214,25 @@ def _play(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seat", type=int, default=0, help="your seat (0); seat 0 begins")
     _one_game(command)
+    command.add_argument(
+        "--web", action="store_true", help="play in a browser; the page asks for the rest"
+    )
+    command.add_argument(
+        "--folder",
+        type=folder,
+        default=Path("runs/games"),
+        help="with --web: the folder of all games, which go on after a stop (runs/games)",
+    )
+    command.add_argument(
+        "--host", default="127.0.0.1", help="with --web: the address to listen at (127.0.0.1)"
+    )
+    command.add_argument("--port", type=int, default=8460, help="with --web: the port (8460)")
+    command.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        help="with --web: a further name of this machine that addresses may have",
+    )
 
 
 def _watch(command: argparse.ArgumentParser) -> None:
@@ -335,7 +354,7 @@ _COMMANDS = {  # name: (help, options, function)
         strength.evaluate,
     ),
     "arena": ("play a tournament and rate the players", _arena, strength.arena),
-    "play": ("play a game at this terminal", _play, playing.play),
+    "play": ("play a game at this terminal or in a browser", _play, playing.play),
     "watch": ("watch players play a game at this terminal", _watch, playing.watch),
     "replay": ("check recorded games, print them or make a page", _replay, replaying.replay),
     "draw": ("draw a position of a recorded game as SVG or PNG", _draw, drawing.draw),

@@ -9,12 +9,34 @@ from armarl.cli.shared_options import game_of
 
 
 def play(options: argparse.Namespace) -> int:
-    """Play a game at this terminal."""
+    """Play a game at this terminal, or in a browser."""
+    if options.web:
+        return _play_in_browser(options)
     from armarl.cli.terminal import play_at_terminal
 
     game, seed = game_of(options, options.opponents), _seed(options)
     more = options.record, options.think, options.html
     play_at_terminal(game, options.opponents, options.seat, seed, *more)
+    return 0
+
+
+def _play_in_browser(options: argparse.Namespace) -> int:
+    """Serve the page at which games are opened."""
+    try:
+        from armarl.web.server import serve
+    except ImportError as error:
+        raise ImportError("pages need Starlette and uvicorn: pip install 'armarl[web]'") from error
+    from armarl.web.house import House, check_named
+
+    if options.record is not None:
+        raise ValueError("with --web every game has a record in --folder; leave --record out")
+    game = game_of(options, options.opponents)
+    check_named(options.opponents, game)
+    house = House(options.folder, options.opponents, game)
+    try:
+        serve(house, options.host, options.port, options.name)
+    finally:
+        house.close()
     return 0
 
 

@@ -620,7 +620,9 @@ class Game(Variant):
 
     # --- one state, in readable form -------------------------------------------------------------
 
-    def describe(self, state: State, seat: int | None = None) -> dict[str, Any]:
+    def describe(
+        self, state: State, seat: int | None = None, *, public: bool = False
+    ) -> dict[str, Any]:
         """Return a state as plain JSON types. With a seat, all that it may not know is None.
 
         Pass a state from outside to `check_states` first.
@@ -628,6 +630,7 @@ class Game(Variant):
         Args:
             state: one record.
             seat: a seat, or None for the whole state.
+            public: describe what every seat may know, as an onlooker sees it. `seat` must be None.
 
         Raises:
             TypeError, ValueError: `state` is not a state of this variant, or the seat does not
@@ -640,6 +643,12 @@ class Game(Variant):
             >>> game.describe(state, seat=0)["hands"][1] is None  # the opponent's hand
             True
         """
+        if public:
+            if seat is not None:
+                raise ValueError(f"what is public is no seat's: seat must be None, not {seat!r}")
+            views = [self.describe(state, one) for one in range(self.players)]
+            common: dict[str, Any] = _in_common(views)
+            return common
         return self._describe(self, self._check_state(state)[0], self._check_seat(seat))
 
     def state_from(self, description: Mapping[str, Any], seed: int = 0) -> State:
@@ -698,6 +707,7 @@ class Game(Variant):
         before: State | None = None,
         last: tuple[int, int] | None = None,
         names: Sequence[str] | None = None,
+        public: bool = False,
     ) -> Picture:
         """Return a drawing of a state, whole or as a seat sees it.
 
@@ -711,6 +721,7 @@ class Game(Variant):
             last: the last action: the seat that played it, and its id. A seat sees of another
                 seat's action only what is public.
             names: a name for each player, by seat.
+            public: draw what every seat may know, as an onlooker sees it. `seat` must be None.
 
         Raises:
             TypeError, ValueError: as in `describe`, for `last` or `names` too, or the game has no
@@ -723,8 +734,8 @@ class Game(Variant):
             >>> picture.sheet.name
             'armada'
         """
-        earlier = None if before is None else self.describe(before, seat)
-        return self._drawn(self._scene(state, seat, earlier, last, names))
+        earlier = None if before is None else self.describe(before, seat, public=public)
+        return self._drawn(self._scene(state, seat, earlier, last, names, public))
 
     def tell(
         self,
@@ -734,6 +745,7 @@ class Game(Variant):
         *,
         before: State,
         names: Sequence[str] | None = None,
+        public: bool = False,
     ) -> Told:
         """Return in words what an action did, whole or as a seat sees it.
 
@@ -745,6 +757,7 @@ class Game(Variant):
             seat: a seat, or None for everything.
             before: the state before the action.
             names: a name for each player, by seat.
+            public: tell what every seat may know, as an onlooker sees it. `seat` must be None.
 
         Raises:
             TypeError, ValueError: as for `picture`.
@@ -759,7 +772,8 @@ class Game(Variant):
             >>> game.tell(states[0], (0, action), seat=1, before=before).words
             ('player 0 lays a Warrior face down on c4.',)
         """
-        return self._told(self._scene(state, seat, self.describe(before, seat), last, names))
+        earlier = self.describe(before, seat, public=public)
+        return self._told(self._scene(state, seat, earlier, last, names, public))
 
     def course(
         self,
@@ -818,14 +832,15 @@ class Game(Variant):
         before: dict[str, Any] | None,
         last: tuple[int, int] | None,
         names: Sequence[str] | None,
+        public: bool = False,
     ) -> Scene:
-        said = None if last is None else self._said(last, seat)
+        said = None if last is None else self._said(last, -1 if public else seat)
         if names is None:
             names = [f"player {player}" for player in range(self.players)]
         if isinstance(names, str) or len(names) != self.players:
             raise ValueError(f"names must be {self.players} names, not {brief(repr(names), 60)}")
         shown = tuple(brief(name, 40) for name in names)
-        view = self.describe(state, seat)
+        view = self.describe(state, seat, public=public)
         return Scene(self, view, self._check_seat(seat), before, said, shown)
 
     def _told(self, scene: Scene) -> Told:
@@ -860,7 +875,7 @@ class Game(Variant):
         return self.picture(state, seat, **more).svg(theme)
 
     def _said(self, last: tuple[int, int], seat: int | None) -> tuple[int, str]:
-        """Return who played an action, and its notation as far as a seat may know it."""
+        """Return who played an action, and its notation as far as a seat (-1: every seat) knows."""
         if not isinstance(last, tuple) or len(last) != 2:
             raise TypeError(f"last must be a seat and an action, not {brief(repr(last), 60)}")
         mover = whole_number("the seat of the last action", last[0], 0, self.players - 1)
@@ -905,6 +920,20 @@ class Game(Variant):
 
     def _check_seat(self, seat: int | None) -> int | None:
         return None if seat is None else whole_number("seat", seat, 0, self.players - 1)
+
+
+def _in_common(views: Sequence[Any]) -> Any:
+    """Return what is the same in all of these plain JSON values, with None in place of the rest."""
+    first = views[0]
+    if isinstance(first, dict) and all(
+        isinstance(view, dict) and view.keys() == first.keys() for view in views
+    ):
+        return {key: _in_common([view[key] for view in views]) for key in first}
+    if isinstance(first, list) and all(
+        isinstance(view, list) and len(view) == len(first) for view in views
+    ):
+        return [_in_common(items) for items in zip(*views, strict=True)]
+    return first if all(view == first for view in views) else None
 
 
 def check_game(game: object, *, or_name: bool = False) -> Game:
