@@ -47,7 +47,8 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
     if seed is None:
         return None
     if not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:
-        seed = range(first := deal_number(seed), first + size)
+        deal_number(seed)  # refuses what is no seed
+        seed = range(int(seed), int(seed) + size)
     if len(seed) != size:
         raise ValueError(f"a batch of {size} games needs one seed or {size} seeds, got {len(seed)}")
     # `islice`, since the length of another class may lie

@@ -82,9 +82,7 @@ class SelfPlayVecEnv(SeatVecEnv):
         for number in set(self.batch.lineups[i].tolist()) - {LEARNER}:
             name = self.batch.players[number].name
             self.recent.setdefault(name, deque(maxlen=RECENT_GAMES)).append(reward)
-        # A game that is cut short is worth 0 to all by the rules (ADA-30). If it were reported as
-        # truncated, SB3 would add its critic's value of the last position.
-        return super()._account(i, reward, final) | {"TimeLimit.truncated": False}
+        return super()._account(i, reward, final)
 
 
 class MaskablePPOLearner:
