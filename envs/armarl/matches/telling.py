@@ -1,4 +1,4 @@
-"""Games told to people: what an action did, and whether it can be taken back.
+"""Games told to people: the effects of an action, and whether it can be taken back.
 
 The optional module `telling` of a game has the words. What a seat may not know is left out.
 """

@@ -1,4 +1,4 @@
-"""What an action of Armada did, in words: dice, fights, finds, cards. And what is to be decided."""
+"""The effects of an action of Armada in words: dice, fights, finds, cards; and the question."""
 
 from __future__ import annotations
 
@@ -41,10 +41,8 @@ def _die(name: str, face: int) -> str:
         return f"{name} die: {face}"
     if face == 0:
         return "combat die: nothing"
-    hits = face > 0
-    return (
-        f"combat die: {counted(abs(face), 'hit' if hits else 'loss', 'hits' if hits else 'losses')}"
-    )
+    said = counted(face, "hit") if face > 0 else counted(-face, "loss", "losses")
+    return f"combat die: {said}"
 
 
 def _cards(old: dict[str, Any], new: dict[str, Any], player: int) -> list[str]:

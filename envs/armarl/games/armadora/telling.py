@@ -1,4 +1,4 @@
-"""What an action of Armadora revealed, in words."""
+"""The Warriors that an action of Armadora has revealed, in words."""
 
 from __future__ import annotations
 
