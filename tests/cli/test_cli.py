@@ -23,7 +23,8 @@ from armarl.cli.__main__ import main
 from armarl.games.catalogue import game_entry
 from armarl.games.make_game import make_game
 from armarl.matches.records import read_records
-from armarl.players.simple_players import RandomPlayer, _listed
+from armarl.players.human import _listed
+from armarl.players.simple_players import RandomPlayer
 from armarl.policies.saved_policy import read_policy_metadata
 from processes import started
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import secrets
+import sys
 
 from armarl.cli.shared_options import game_of
 from armarl.common.messages import tell
+
+_PACE = 1.0  # seconds between two actions of a game that is watched
 
 
 def play(options: argparse.Namespace) -> int:
@@ -22,8 +25,10 @@ def watch(options: argparse.Namespace) -> int:
     """Let players play a game at this terminal."""
     from armarl.cli.terminal import watch_at_terminal
 
-    game, seed = game_of(options, options.players), _seed(options)
-    watch_at_terminal(game, options.players, seed, options.record, options.think)
+    game, seed, pace = game_of(options, options.players), _seed(options), options.pace
+    if pace is None:
+        pace = _PACE if sys.stdout is not None and sys.stdout.isatty() else 0
+    watch_at_terminal(game, options.players, seed, options.record, options.think, pace)
     return 0
 
 
@@ -34,7 +39,9 @@ def _seed(options: argparse.Namespace) -> int:
 
 def replay(options: argparse.Namespace) -> int:
     """Check recorded games and print them."""
+    from armarl.cli.terminal import Board, told
     from armarl.matches.records import read_records
+    from armarl.matches.telling import events
 
     number = 0
     for record in read_records(options.records):
@@ -44,14 +51,14 @@ def replay(options: argparse.Namespace) -> int:
         tell(f"game {number}: {game.name}")
         for seat, player in enumerate(record.players):
             tell(f"player {seat}: {player}")
+        board = Board(game, None)
         if options.draw:
-            tell(game.draw(record.states[0]))
-        for seat, action, state in zip(
-            record.seats, record.actions, record.states[1:], strict=True
-        ):
-            tell(f"player {seat}: {game.actions.text(action)}")
-            if options.draw:
-                tell(game.draw(state))
+            tell(board.drawn(record.states[:1]))
+        for i, (seat, action) in enumerate(zip(record.seats, record.actions, strict=True)):
+            before, after = record.states[i : i + 2]
+            tell(told(seat, game.actions.text(action), events(game, before, after)))
+            if options.draw and (drawing := board.drawn(record.states[i + 1 : i + 2])) is not None:
+                tell(drawing)
         tell(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")
     if number == 0:
         tell(f"no games in {options.records}")

@@ -77,8 +77,8 @@ class SelfPlayBatch:
 
     A batch is for one thread at a time: a call while another thread's runs raises RuntimeError.
 
-    On a GPU (`device="cuda"`, docs/environments/gpu.md) all arrays are tensors that stay there, and
-    states are stored as their bytes. `to` copies a batch to another device.
+    On a GPU (`device="cuda"`) all arrays are tensors that stay there, and states are stored as
+    their bytes. `to` copies a batch to another device.
 
     Attributes:
         game: the variant: `game.observation.size`, `len(game.actions)`, `game.concealed`, ...
