@@ -134,7 +134,7 @@ def _code(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--code",
         action="store_true",
-        help="import players and learners that the configuration names as module:Class",
+        help="import players, learners and rewards that the configuration names as module:name",
     )
 
 
