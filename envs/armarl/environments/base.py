@@ -221,5 +221,7 @@ def deal_number(seed: Any) -> int:
 
 
 def np_random_seed(seed: Any) -> int | None:
-    """Return a seed as Gymnasium's generator takes it, which takes none below 0."""
-    return int(seed) % 2**64 if is_whole(seed) and seed < 0 else seed  # type: ignore[no-any-return]
+    """Return a seed as Gymnasium's generator takes it: an int of 0 or more, or None for a list."""
+    if not is_whole(seed):
+        return None
+    return int(seed) if seed >= 0 else int(seed) % 2**64

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from armarl.common.numbers import is_whole, whole_number
+from armarl.common.numbers import whole_number
 from armarl.core.game import Game
 from armarl.core.pictures.sheet import WIDTH
 from armarl.core.verbs import ILLEGAL, PLAYING
@@ -161,10 +161,10 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
 
         Raises:
             TypeError: a seed is not an integer, or the options are not a dictionary.
-            ValueError: the number of seeds is wrong, a seed is out of range, or the mask is wrong.
+            ValueError: the number of seeds is wrong, a seed is below -2**63, or the mask is wrong.
         """
         seeds = deal_numbers(seed, self.num_envs)
-        super().reset(seed=np_random_seed(seed) if is_whole(seed) else None)
+        super().reset(seed=np_random_seed(seed))
         games = chosen_games(reset_options(options).get("reset_mask"), self.num_envs)
         if not self._begun and games.size < self.num_envs:
             raise ValueError("the first reset must reset all games")
