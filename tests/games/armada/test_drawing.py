@@ -130,11 +130,12 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
     for name in CHART.places:
         assert re.search(rf"(?<![A-Z0-9a-z]){name}(?![0-9])", text), name
     for line in (
-        "G4* orange 47 ^",
-        "C5 tribes 43 $1",
+        "G4* o47 ^",
+        "C5 t43 $1",
         "C1(Centre) ?",
-        "SHIPS  s1 blue 9 $1, s9 empty 0 $2",
-        "supply: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1 ships",
+        "SHIPS  s1 b9 $1, s9 - $2",
+        "g green, r raspberry, b blue, o orange, t tribes, - nobody, ? unexplored;",
+        "supply: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1",
         "green claims victory: it wins if it is in victory when green's next turn ends",
         "blue claims victory: it wins if it is in victory when blue's turn ends next",
         "player 0 (you): raid, attack; left in the deck: discovery",
@@ -142,6 +143,10 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
         "green's turn (player 0): 6 coups",
     ):
         assert line in text
+    assert max(map(len, text.splitlines())) < 80
+    grid = text.splitlines()[:28]
+    assert any("o47^" in row for row in grid)  # on the map, beside or below the name
+    assert any("b9$1" in row for row in grid)
     unmapped = {"chart": load_chart(CHART.as_dict())}
     without_map = SimpleNamespace(attributes=unmapped, describe=game.describe)
     assert draw(without_map, ORDERS, 0) in text
