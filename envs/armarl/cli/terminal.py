@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -160,7 +161,8 @@ class Board:
 
 def told(seat: int, text: str, events: Sequence[str]) -> str:
     """Return an action and its effects as lines of text."""
-    return "\n    ".join([f"player {seat}: {text}", *events])
+    effects = [line for event in events for line in textwrap.wrap(event, 75)]
+    return "\n    ".join([f"player {seat}: {text}", *effects])
 
 
 class _Move(NamedTuple):

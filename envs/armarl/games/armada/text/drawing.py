@@ -90,7 +90,7 @@ def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
         first, *others = _runs(chart, place)
         words = "".join(_words(view, name, letters=True)).removeprefix(UNEXPLORED)
         together = f"{name} {words}"
-        if words and len(together) <= first[0]:
+        if words and len(together) < first[0]:  # a cell is left between neighbours
             _write(rows, first, together)
             continue
         _write(rows, first, name)
