@@ -10,8 +10,7 @@ import pytest
 import torch
 from sb3_contrib import MaskablePPO
 
-import armarl
-from armarl import armada_v0
+from armarl import armada_v0, armadora_v0
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl_training.vec_env import make_vec_env
 
@@ -102,7 +101,7 @@ def test_maskable_ppo_adds_its_critic_s_value_to_truncations_alone(
 
 
 def test_max_cycles_counts_the_actions_of_all_agents() -> None:
-    env = armarl.armadora_v0.env(players=3, max_cycles=7)
+    env = armadora_v0.env(players=3, max_cycles=7)
     for seed in range(2):
         env.reset(seed=seed)
         for _ in range(7):
@@ -117,4 +116,4 @@ def test_max_cycles_counts_the_actions_of_all_agents() -> None:
         assert env.agents == []
     assert (env.endings.episodes, env.endings.illegal) == (2, 0)
     with pytest.raises(ValueError, match="max_cycles must be in 1 to"):
-        armarl.armadora_v0.env(max_cycles=0)
+        armadora_v0.env(max_cycles=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from armarl.core.game import Game
 from armarl.games.make_game import make_game
 from armarl.matches.telling import can_be_undone, events, question
+from armarl.players.simple_players import GreedyPlayer
 from variants import every_game
 
 ONLY = np.zeros(1, np.int64)
@@ -28,9 +31,19 @@ def armada(**options: Any) -> tuple[Game, Any]:
     """Return a game of Armada and its first position after the preliminary turns."""
     game = make_game("armada", players=2, **options)
     states = game.new_states(3)
-    while game.describe(states[0])["turn"]["stage"] == "preliminary":
-        game.apply(states, ONLY, game.legal_masks(states).argmax(axis=1))
+    while game.describe(states[0])["turn"]["stage"] == "preliminary":  # all bands on one place
+        game.apply(states, ONLY, np.flatnonzero(game.legal_masks(states)[0])[-1:])
     return game, states
+
+
+def scripted(game: Game, seed: int) -> Iterator[tuple[Any, int, Any]]:
+    """Play a game of the scripted player: yield states before and after each action."""
+    states, rng, player = game.new_states(seed), np.random.default_rng(0), GreedyPlayer(game)
+    while not game.statuses(states)[0][0]:
+        before, seats = states[0].copy(), game.statuses(states)[1]
+        action = player.choose(game.concealed(states, seats), seats, rng.random(1))
+        game.apply(states, ONLY, action)
+        yield before, int(action[0]), states[0].copy()
 
 
 def first(game: Game, states: Any, word: str) -> str:
@@ -77,17 +90,17 @@ def test_changes_of_places_are_told() -> None:
 
 
 def test_cards_are_told_to_their_owner_alone() -> None:
-    game, states = armada(cards=True)
-    game.apply(states, ONLY, np.array([game.actions.id("buy")]))
-    before = states.copy()
-    while game.describe(states[0])["hand_sizes"] == [0, 0]:
-        before = states.copy()
-        game.apply(states, ONLY, game.legal_masks(states).argmax(axis=1))
-    (card,) = game.describe(states[0])["hands"][0]
-    assert f"player 0 draws {card}" in events(game, before[0], states[0], 0)
-    assert f"player 0 draws {card}" in events(game, before[0], states[0])
-    assert "player 0 draws 1 card" in events(game, before[0], states[0], 1)
-    assert not can_be_undone(game, before[0], int(game.actions.id("end")), states[0])
+    game, told = make_game("armada", players=2, cards=True), 0
+    for before, action, now in scripted(game, 1):
+        old, new = game.describe(before)["hands"][0], game.describe(now)["hands"][0]
+        if len(new) > len(old):
+            (card,) = Counter(new) - Counter(old)
+            assert f"player 0 draws {card}" in events(game, before, now, 0)
+            assert f"player 0 draws {card}" in events(game, before, now)
+            assert "player 0 draws 1 card" in events(game, before, now, 1)
+            assert not can_be_undone(game, before, action, now)
+            told += 1
+    assert told
 
 
 def test_the_mage_s_find_is_told_to_its_player() -> None:
@@ -143,19 +156,12 @@ def test_plain_orders_can_be_taken_back() -> None:
     assert not undone(game, states, "end")  # another seat is to move
 
 
-def test_dice_and_finds_stand() -> None:
-    game, states = armada()
-    rng = np.random.default_rng(2)
-    thrown = 0
-    for _ in range(400):
-        before = states[0].copy()
-        if game.statuses(states)[0][0] or thrown > 3:
-            break
-        action = int(rng.choice(np.flatnonzero(game.legal_masks(states)[0])))
-        game.apply(states, ONLY, np.array([action]))
-        if before["rng"] != states[0]["rng"]:
+def test_dice_stand() -> None:
+    game, thrown = make_game("armada", players=2), 0
+    for before, action, now in scripted(game, 1):
+        if before["rng"] != now["rng"]:
             thrown += 1
-            assert not can_be_undone(game, before, action, states[0])
+            assert not can_be_undone(game, before, action, now)
     assert thrown
 
 
