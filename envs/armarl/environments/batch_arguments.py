@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -48,7 +49,8 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
         return None
     if not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:
         deal_number(seed)  # refuses what is no seed
-        seed = range(int(seed), int(seed) + size)
+        first = operator.index(seed)  # type: ignore[arg-type]
+        seed = range(first, first + size)
     if len(seed) != size:
         raise ValueError(f"a batch of {size} games needs one seed or {size} seeds, got {len(seed)}")
     # `islice`, since the length of another class may lie

@@ -32,8 +32,8 @@ def events(game: Game, before: State, after: State, seat: int | None = None) -> 
 
 def question(game: Game, state: State) -> str:
     """Return one line that says what is to be decided, or an empty line if the game has none."""
-    words = game_entry(game.name).part("telling")
-    return str(words.question(game, state)) if hasattr(words, "question") else ""
+    ask = getattr(game_entry(game.name).part("telling"), "question", None)
+    return str(ask(game, state)) if ask else ""
 
 
 def can_be_undone(game: Game, before: State, action: int, after: State) -> bool:
