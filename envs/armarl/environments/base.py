@@ -215,9 +215,13 @@ def deal_number(seed: Any) -> int:
         TypeError: the seed is not an integer.
         ValueError: the seed is below -2**63.
     """
-    if is_whole(seed) and seed > MOST_SEED:
-        return int(np.random.SeedSequence(int(seed)).generate_state(1, np.uint64).view(np.int64)[0])
-    return whole_number("seed", seed, -(2**63), MOST_SEED)
+    if not is_whole(seed):
+        raise TypeError(f"seed must be an integer, not {seed!r}")
+    if seed < -(2**63):
+        raise ValueError("seed must be -2**63 or more")
+    if seed > MOST_SEED:
+        seed = np.random.SeedSequence(int(seed)).generate_state(1, np.uint64).view(np.int64)[0]
+    return int(seed)
 
 
 def np_random_seed(seed: Any) -> int | None:
