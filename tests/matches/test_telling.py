@@ -36,12 +36,18 @@ def armada(**options: Any) -> tuple[Game, Any]:
     return game, states
 
 
-def scripted(game: Game, seed: int) -> Iterator[tuple[Any, int, Any]]:
-    """Play a game of the scripted player: yield states before and after each action."""
+def scripted(game: Game, seed: int, word: str = "") -> Iterator[tuple[Any, int, Any]]:
+    """Play a game of the scripted player, who prefers actions that begin with a word.
+
+    Yields states before and after each action.
+    """
     states, rng, player = game.new_states(seed), np.random.default_rng(0), GreedyPlayer(game)
     while not game.statuses(states)[0][0]:
         before, seats = states[0].copy(), game.statuses(states)[1]
         action = player.choose(game.concealed(states, seats), seats, rng.random(1))
+        legal = np.flatnonzero(game.legal_masks(states)[0])
+        liked = [a for a in legal if word and game.actions.text(a).startswith(word)]
+        action = np.array(liked[:1]) if liked else action
         game.apply(states, ONLY, action)
         yield before, int(action[0]), states[0].copy()
 
@@ -59,23 +65,13 @@ def undone(game: Game, states: Any, *texts: str) -> bool:
 def test_a_fight_is_told() -> None:
     """The record had the dice, and the screen had not."""
     dice = {"combat": [2] * 6, "gold": [4] * 6, "tribes": [3] * 6}
-    game, states = armada(dice=dice)
-    told, seen = [], set()
-    rng = np.random.default_rng(0)
-    while not game.statuses(states)[0][0] and not {"combat", "gold", "tribes"} <= seen:
-        before = states[0].copy()
-        legal = np.flatnonzero(game.legal_masks(states)[0])
-        texts = [game.actions.text(action) for action in legal]
-        wild = [i for i, text in enumerate(texts) if text.startswith(("attack", "explore"))]
-        chosen = legal[rng.choice(wild or range(len(legal)))]
-        game.apply(states, ONLY, np.array([chosen]))
-        lines = events(game, before, states[0])
-        if before["rng"] != states[0]["rng"]:
-            told += lines
-        seen |= {line.split(" die")[0] for line in lines if " die: " in line}
-    assert "combat die: 2 hits" in told
-    assert "gold die: 4" in told
-    assert "tribes die: 3" in told
+    game, told = make_game("armada", dice=dice), []
+    for before, _, now in scripted(game, 1):
+        lines = events(game, before, now)
+        dice_told = [line for line in lines if " die: " in line]
+        assert bool(dice_told) == (before["rng"] != now["rng"])
+        told += lines
+    assert {"combat die: 2 hits", "gold die: 4", "tribes die: 3"} <= {*told}
     assert any(" -> tribes " in line for line in told)
 
 
@@ -91,7 +87,7 @@ def test_changes_of_places_are_told() -> None:
 
 def test_cards_are_told_to_their_owner_alone() -> None:
     game, told = make_game("armada", players=2, cards=True), 0
-    for before, action, now in scripted(game, 1):
+    for before, action, now in scripted(game, 1, "buy"):
         old, new = game.describe(before)["hands"][0], game.describe(now)["hands"][0]
         if len(new) > len(old):
             (card,) = Counter(new) - Counter(old)

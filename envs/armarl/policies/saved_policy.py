@@ -156,7 +156,7 @@ def policy_game(path: str | Path) -> Game:
 def _that_fit(game: Game) -> str:
     """Return a hint at the shipped policies that play this variant, or an empty string."""
     fitting = []
-    for name, path in shipped_policies().items():
+    for name, path in sorted(shipped_policies().items()):
         with suppress(PolicyError):
             check_policy_variant(path, read_policy(path)[1].get("variant"), game)
             fitting.append(name)

@@ -80,7 +80,8 @@ def _words(view: dict[str, Any], name: str, letters: bool = False) -> list[str]:
 def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
     """Return the rows of the map, with each place's name across its widest row.
 
-    The pieces stand behind the name or in the widest other row, if there is room.
+    The pieces stand behind the name or in the widest other row, if there is room: else the bands
+    alone, or nothing.
     """
     if chart.raster is None:
         return []
@@ -88,14 +89,17 @@ def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
     rows = [[marks[place] for place in row] for row in chart.raster]
     for place, name in enumerate(chart.places):
         first, *others = _runs(chart, place)
-        words = "".join(_words(view, name, letters=True)).removeprefix(UNEXPLORED)
-        together = f"{name} {words}"
-        if words and len(together) < first[0]:  # a cell is left between neighbours
+        words = _words(view, name, letters=True)
+        if not words or words[0] == UNEXPLORED:
+            _write(rows, first, name)
+        elif len(together := f"{name} {''.join(words)}") < first[0]:  # a cell parts neighbours
             _write(rows, first, together)
-            continue
-        _write(rows, first, name)
-        if words and others and len(words) <= others[0][0]:
-            _write(rows, others[0], words)
+        else:
+            _write(rows, first, name)
+            for text in ("".join(words), words[0]):
+                if others and len(text) <= others[0][0]:
+                    _write(rows, others[0], text)
+                    break
     return ["".join(row) for row in rows]
 
 
