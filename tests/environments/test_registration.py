@@ -73,11 +73,9 @@ def test_pettingzoo_makes_it(variant):
     assert type(env) is type(variant.aec())
     assert (env.game.name, env.game.players) == (variant.game, 3)
     assert env.metadata["render_fps"] > 0
-    env = pettingzoo.make("aec", f"armarl/{variant.game}_v0", max_cycles=2)
+    env = pettingzoo.make("aec", f"armarl/{variant.game}_v0", max_cycles=1)
     env.reset(seed=0)
-    for _ in range(2):
-        assert not any(env.truncations.values())
-        env.step(int(env.last()[0]["action_mask"].argmax()))
+    env.step(int(env.last()[0]["action_mask"].argmax()))
     assert all(env.truncations.values())
     assert pettingzoo.make("aec", f"armarl/{variant.game}-v0", max_cycles=-1)._limit is None
 
