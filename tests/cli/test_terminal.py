@@ -116,10 +116,14 @@ def test_armada_is_drawn_once_a_turn_inside_80_columns(run: Any) -> None:
     assert [line for line in replayed.splitlines() if line.startswith("    ")] == told
 
 
-def test_a_person_is_told_what_others_do(run: Any) -> None:
-    typed = "ship g4\nship g5\n18\n" + "end\n" * 3 + "quit\n"
-    out = run(*armada(), typed=typed)[1]
+def test_a_person_sees_the_board_once_a_turn_and_what_others_do(run: Any) -> None:
+    out = run(*armada(), typed="ship g4\nship g5\n18\n" + "end\n" * 5)[1]
     assert re.search(r"\nplayer 1: .*\n    .* -> ", out)
+    ends = out.count("player 0: end\n")
+    assert ends >= 4
+    assert ends <= out.count("CENTRAL") <= ends + 3  # and at set-up, and at the end
+    assert out.count("quit ends): ") > out.count("CENTRAL")
+    assert "\ngreen (player 0) sets out: put ship 2 of 2 on a city of its lair\n" in out
 
 
 # --- the pace of a game that is watched -----------------------------------------------------------

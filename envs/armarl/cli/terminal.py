@@ -158,6 +158,11 @@ class Board:
         self._turn = turn
         return None if again else f"\n{text}"
 
+    def follow(self, states: States) -> None:
+        """Note that the game has gone on: a turn that comes back is another one."""
+        if int(self._game.turns_of(states)[0]) != self._turn:
+            self._turn = -1
+
 
 def told(seat: int, text: str, events: Sequence[str]) -> str:
     """Return an action and its effects as lines of text."""
@@ -220,6 +225,7 @@ class _Table:
                 self._undo(texts)
                 continue
             game.play(states, _ONLY, action)
+            board.follow(states)
             number = int(action[0])
             self._moves.append(_Move(mover, number, before, chance))
             own = mover == self.seat
