@@ -99,15 +99,14 @@ def test_every_learner_learns_it(tmp_path: Path, learner: str) -> None:
     """With half the reward, the learner's returns are half of those of `win`, game by game."""
     recent = {}
     for reward in ("win", f"{HERE}:half"):
-        imitation = {"games": 4, "games_at_once": 4}
-        settings = config(learner=learner, reward=reward, imitation=imitation)
+        opponents = {"share": 1.0, "earlier": 0, "players": {"random": 1}}
+        settings = config(learner=learner, reward=reward, opponents=opponents)
         with start_run(settings, tmp_path / reward.replace(":", "-"), code=True) as run:
             lessons = play_lessons(run.game, _greedy(run.game), 3, 0, reward, _rng())
             recent[reward] = lessons.returns
-            run.learner.iterate(0.0)
-            first = {name: abs(value) for name, value in run.learner.recent().items()}
-            assert all(value <= (1 if reward == "win" else 0.5) for value in first.values())
-            assert first
+            while not run.learner.recent():  # until the first game against an opponent has ended
+                run.learner.iterate(0.0)
+            assert abs(run.learner.recent()["random"]) <= (1 if reward == "win" else 0.5)
     assert np.array_equal(recent[f"{HERE}:half"] * 2, recent["win"])
 
 
