@@ -117,7 +117,8 @@ def test_armada_is_drawn_once_a_turn_inside_80_columns(run: Any) -> None:
 
 
 def test_a_person_sees_the_board_once_a_turn_and_what_others_do(run: Any) -> None:
-    out = run(*armada(), typed="ship g4\nship g5\n18\n" + "end\n" * 5)[1]
+    two_colours = "ship g4\nship g5\n18\nship b4\nship b5\n18\n"
+    out = run(*armada(), typed=two_colours + "end\n" * 5)[1]
     assert re.search(r"\nplayer 1: .*\n    .* -> ", out)
     ends = out.count("player 0: end\n")
     assert ends >= 4
