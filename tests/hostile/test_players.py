@@ -19,10 +19,11 @@ from armarl.cli.__main__ import main
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
 from armarl.matches.playing import workers_for
+from armarl.players.human import HumanPlayer
 from armarl.players.player_specs import Spec
 from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
 from armarl.players.registry import register_player
-from armarl.players.simple_players import HumanPlayer, RandomPlayer
+from armarl.players.simple_players import RandomPlayer
 from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
 from armarl.policies.network_players import NetworkPlayer
 from armarl.policies.saved_policy import load_policy

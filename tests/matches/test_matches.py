@@ -13,8 +13,9 @@ from armarl.matches.match import play_match, seatings
 from armarl.matches.playing import deal_seeds, play_games
 from armarl.matches.records import read_records
 from armarl.matches.standings import _interval, _standings
+from armarl.players.human import HumanPlayer
 from armarl.players.protocol import Player
-from armarl.players.simple_players import GreedyPlayer, HumanPlayer, RandomPlayer
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from armarl.policies.safetensors_file import PolicyError
 from armarl.roster.make_player import make_player
 

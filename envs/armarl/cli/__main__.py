@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from armarl.cli import drawing, playing, replaying, strength, studying, training
-from armarl.cli.shared_options import check_json, elo_lead, folder
+from armarl.cli.shared_options import check_json, elo_lead, folder, pace
 from armarl.common.messages import tell
 from armarl.common.user_code import look_in
 
@@ -134,7 +134,7 @@ def _code(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--code",
         action="store_true",
-        help="import players and learners that the configuration names as module:Class",
+        help="import players, learners and rewards that the configuration names as module:name",
     )
 
 
@@ -142,7 +142,8 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "players",
         nargs="+",
-        help="player names such as greedy or armadora-2p, or paths; see docs/playing/arena.md",
+        help="player names such as greedy, ismcts:1000 or armadora-2p, paths of saved policies or "
+        "runs, or module:Class for a class of your own",
     )
     command.add_argument(
         "--games",
@@ -239,6 +240,12 @@ def _watch(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "players", nargs="+", help="players from seat 0 on; the last one fills all seats left"
     )
+    command.add_argument(
+        "--pace",
+        type=pace,
+        metavar="SECONDS",
+        help="time between two actions (1 at a terminal, else 0); a key stops the game, q ends it",
+    )
     _one_game(command)
 
 
@@ -254,7 +261,11 @@ def _one_game(command: argparse.ArgumentParser) -> None:
 
 def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("records", type=Path, help="a file of game records")
-    command.add_argument("--draw", action="store_true", help="draw the board after every action")
+    command.add_argument(
+        "--draw",
+        action="store_true",
+        help="draw the board after every action, or once a turn if it is tall",
+    )
     _html(command, "the games")
     command.add_argument(
         "--seat", type=int, help="for --html: hold nothing that this seat may not know"

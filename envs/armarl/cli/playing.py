@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import secrets
+import sys
 
 from armarl.cli.shared_options import game_of
+
+_PACE = 1.0  # seconds between two actions of a game that is watched
 
 
 def play(options: argparse.Namespace) -> int:
@@ -44,8 +47,12 @@ def watch(options: argparse.Namespace) -> int:
     """Let players play a game at this terminal."""
     from armarl.cli.terminal import watch_at_terminal
 
-    game, seed = game_of(options, options.players), _seed(options)
-    watch_at_terminal(game, options.players, seed, options.record, options.think, options.html)
+    game, seed, pace = game_of(options, options.players), _seed(options), options.pace
+    if pace is None:
+        pace = _PACE if sys.stdout is not None and sys.stdout.isatty() else 0
+    watch_at_terminal(
+        game, options.players, seed, options.record, options.think, pace, options.html
+    )
     return 0
 
 

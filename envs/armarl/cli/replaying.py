@@ -58,6 +58,9 @@ def _chosen(text: str | None) -> tuple[int, int | None]:
 
 
 def _print(options: argparse.Namespace, records: Iterable[Record], first: int) -> int:
+    from armarl.cli.board import Board, told
+    from armarl.matches.telling import events
+
     number = first
     for record in records:
         number += 1
@@ -66,14 +69,14 @@ def _print(options: argparse.Namespace, records: Iterable[Record], first: int) -
         tell(f"game {number}: {game.name}")
         for seat, player in enumerate(record.players):
             tell(f"player {seat}: {player}")
+        board = Board(game, None)
         if options.draw:
-            tell(game.draw(record.states[0]))
-        for seat, action, state in zip(
-            record.seats, record.actions, record.states[1:], strict=True
-        ):
-            tell(f"player {seat}: {game.actions.text(action)}")
-            if options.draw:
-                tell(game.draw(state))
+            tell(board.drawn(record.states[:1]))
+        for i, (seat, action) in enumerate(zip(record.seats, record.actions, strict=True)):
+            before, after = record.states[i : i + 2]
+            tell(told(seat, game.actions.text(action), events(game, before, after)))
+            if options.draw and (drawing := board.drawn(record.states[i + 1 : i + 2])) is not None:
+                tell(drawing)
         tell(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")
     if number == first:
         tell(f"no games in {options.records}")

@@ -33,6 +33,11 @@ def brief(said: object, most: int = MOST_SHOWN) -> str:
     return text if len(text) <= most else f"{text[:most]} ..."
 
 
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """Return a number with its noun: `1 card`, `2 cards`. `more` is the plural, if irregular."""
+    return f"{number} {one if number == 1 else more or one + 's'}"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ` (did you mean armadora-2p?)` if a known name is similar, else an empty string.
 

@@ -206,7 +206,7 @@ class Game(Variant):
         if self._deals is None:
             raise ValueError(
                 f"the deals of {self.name} {dict(self.options)} cannot be enumerated: it takes a "
-                "variant whose only chance is a small deal (see docs/playing/exploitability.md)"
+                "variant whose only chance is a small deal, such as Armadora with board='mini'"
             )
         return self._deals(self)
 
@@ -820,8 +820,7 @@ class Game(Variant):
     def _drawn(self, scene: Scene) -> Picture:
         if self._picture is None:
             raise ValueError(
-                f"{self.name} has no drawing, only text: use render_mode='ansi' or `draw`, or give "
-                "the game a drawing (docs/development/adding-a-game.md)"
+                f"{self.name} has no drawing, only text: use render_mode='ansi' or `draw`"
             )
         return self._picture(scene)
 

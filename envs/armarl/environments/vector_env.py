@@ -11,11 +11,11 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from armarl.common.numbers import is_whole, whole_number
+from armarl.common.numbers import whole_number
 from armarl.compiler.types import State
 from armarl.core.game import Game
 from armarl.core.pictures.sheet import WIDTH
-from armarl.core.verbs import CUT_SHORT, ILLEGAL, PLAYING
+from armarl.core.verbs import ILLEGAL, PLAYING
 from armarl.devices.device import action_ids
 from armarl.environments.action_masks import Endings, mask_place
 from armarl.environments.base import (
@@ -23,9 +23,9 @@ from armarl.environments.base import (
     batched,
     check_render_mode,
     check_render_width,
-    deal_number,
     face_game,
     modes_of,
+    np_random_seed,
     reset_options,
 )
 from armarl.environments.batch_arguments import (
@@ -49,10 +49,10 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
 
     Observations are float32 of shape (num_envs, size). Infos are arrays with a row per game. For
     each key, the array under `_key` marks the valid rows. The keys are `action_mask`, int8
-    (num_envs, actions), all 0 where a game is over; `seat`, int64; and `illegal_action`, int8, 1
-    where an illegal action has ended the episode with reward -1. With `mask="observation"`
-    observations are dictionaries of both arrays. With autoreset SAME_STEP the last observation and
-    info of an episode are in `final_obs` and `final_info`.
+    (num_envs, actions), all 1 where a game is over and its action is ignored; `seat`, int64; and
+    `illegal_action`, int8, 1 where an illegal action has ended the episode with reward -1. With
+    `mask="observation"` observations are dictionaries of both arrays. With autoreset SAME_STEP the
+    last observation and info of an episode are in `final_obs` and `final_info`.
 
     They are for one thread at a time: a call while another thread's runs raises RuntimeError.
 
@@ -164,10 +164,10 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
 
         Raises:
             TypeError: a seed is not an integer, or the options are not a dictionary.
-            ValueError: the number of seeds is wrong, a seed is out of range, or the mask is wrong.
+            ValueError: the number of seeds is wrong, a seed is below -2**63, or the mask is wrong.
         """
         seeds = deal_numbers(seed, self.num_envs)
-        super().reset(seed=deal_number(seed) % 2**64 if is_whole(seed) else None)  # none below 0
+        super().reset(seed=np_random_seed(seed))
         games = chosen_games(reset_options(options).get("reset_mask"), self.num_envs)
         if not self._begun and games.size < self.num_envs:
             raise ValueError("the first reset must reset all games")
@@ -203,11 +203,9 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             self._before[:] = batch.states
             self._fresh[:] = False
         batch.answer(ids)
-        truncations = batch.ends == CUT_SHORT
-        terminations = (batch.ends != PLAYING) & ~truncations
+        terminations = batch.ends != PLAYING
         late = self._late(over_before) if self._limit else None
-        if late is not None:
-            truncations |= late
+        truncations = np.zeros(self.num_envs, np.bool_) if late is None else late.copy()
         ended = np.flatnonzero(terminations | truncations)
         illegal = (batch.ends == ILLEGAL).view(np.int8)
         finals: Infos = {}

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT
 from armarl.matches.records import Recorder
+from armarl.players.human import HumanPlayer
 from armarl.players.protocol import Player, choose_legally, everybody
-from armarl.players.simple_players import HumanPlayer
 from armarl.workers.jobs import Workers
 
 

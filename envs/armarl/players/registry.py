@@ -10,9 +10,10 @@ from pathlib import Path
 
 from armarl.common.messages import brief
 from armarl.core.game import Game
+from armarl.players.human import HumanPlayer
 from armarl.players.player_specs import Spec
 from armarl.players.protocol import Player
-from armarl.players.simple_players import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
+from armarl.players.simple_players import GreedyPlayer, PatientPlayer, RandomPlayer
 
 Factory = Callable[..., Player]
 

@@ -35,8 +35,8 @@ def train(
         settings: changes as `key=value`.
         folder: folder of a new run; None: `runs/NAME`, after the configuration.
         resume: folder of a run to resume.
-        code: whether to allow players and a learner of the form `module:Class`, which are
-            imported.
+        code: whether to allow players, a learner and a reward of the form `module:name`,
+            which are imported.
 
     Returns:
         The exit status: 0, or 130 if the run was stopped.
@@ -106,8 +106,8 @@ def sweep(
         settings: what to search for, and settings that all trials share, see `read_space`.
         folder: folder of the sweep; None: `runs/sweep-NAME`.
         trials: number of trials, at least 1.
-        code: whether to allow players and a learner of the form `module:Class`, which are
-            imported.
+        code: whether to allow players, a learner and a reward of the form `module:name`,
+            which are imported.
 
     Returns:
         The exit status: 0, 1 if every trial failed, or 130 if the sweep was stopped.

@@ -146,8 +146,8 @@ class Run:
         Args:
             config: the configuration. The run resolves its precision, see `resolve_precision`.
             folder: the run's folder.
-            code: whether to allow players and a learner of the form `module:Class`, which are
-                imported.
+            code: whether to allow players, a learner and a reward of the form `module:name`,
+                which are imported.
             lock: lock of the folder, see `lock_run`, if the caller holds it already. The run takes
                 it over.
         """
@@ -542,8 +542,8 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     Args:
         config: the configuration, as `load_config` returns it.
         folder: the run's folder; it is created if needed.
-        code: whether to allow players and a learner of the form `module:Class`, which are
-            imported.
+        code: whether to allow players, a learner and a reward of the form `module:name`,
+            which are imported.
 
     Returns:
         The run, which holds the folder's lock.
@@ -605,8 +605,8 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         folder: the run's folder.
         changes: settings to change, as `key=value`. `TrainingConfig.changed` says which may
             change.
-        code: whether to allow players and a learner of the form `module:Class`, which are
-            imported.
+        code: whether to allow players, a learner and a reward of the form `module:name`,
+            which are imported.
 
     Returns:
         The run, which holds the folder's lock.
