@@ -24,6 +24,10 @@ PAGES = {  # of the site, by their places in the repository
     "SECURITY.md": "security.md",
     "CHANGELOG.md": "changes.md",
     "policies/README.md": "policies.md",
+    "envs/armarl/games/armadora/two_minutes.md": "rules/armadora-in-two-minutes.md",
+    "envs/armarl/games/armadora/rules.md": "rules/armadora.md",
+    "envs/armarl/games/armada/two_minutes.md": "rules/armada-in-two-minutes.md",
+    "envs/armarl/games/armada/rules.md": "rules/armada.md",
 }
 _SOURCES = {page: source for source, page in PAGES.items()}
 _NOT_RUN, _CODE = "```python no-run", "```python"  # a mark for tests that MkDocs does not know
