@@ -84,7 +84,7 @@ def _found(subject: str, pages: dict[str, str], every: bool) -> str:
 
 
 def _show(page: str) -> None:
-    """Print a page of Markdown without its pictures: laid out if `rich` is installed, or as it is."""
+    """Print a page of Markdown without its pictures, laid out if `rich` is installed."""
     page = re.sub(r"!\[[^\]]*\]\([^)]*\)\n*", "", page)
     page = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", page)
     try:
