@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import pickle
 import re
 
 import pytest
 
-from armarl import GameEntry
+from armarl import GameEntry, IllegalActionError, armadora_v0
 from armarl.cli.__main__ import main
 from armarl.cli.rules import numbered_rules, rules_page
 from armarl.games import catalogue
@@ -97,3 +98,15 @@ def test_a_game_without_pages(
     assert "the package of bare has no page of rules" in capsys.readouterr().err
     assert main(["rules"]) == 0
     assert "bare" not in capsys.readouterr().out
+
+
+def test_an_illegal_action_names_the_command_for_its_rule() -> None:
+    env = armadora_v0.raw_env()
+    env.reset(seed=0)
+    env.step(env.action_id("W1 a1"))
+    with pytest.raises(IllegalActionError, match="ARM-11") as caught:
+        env.step(env.action_id("W2 a1"))
+    notes = ["`armarl rules ARM-11` prints what the rules say"]
+    assert caught.value.__notes__ == notes
+    assert pickle.loads(pickle.dumps(caught.value)).__notes__ == notes
+    assert not hasattr(IllegalActionError("no number"), "__notes__")
