@@ -79,8 +79,8 @@ def _card(basic: Game, full: Game, switched_on: str) -> list[str]:
         "PettingZoo": f"`{basic.name}_v0.env(players=2)`",
         "Gymnasium": f'`gymnasium.make("armarl/{entry.title}-v0", opponents="greedy")`',
         "Many games at once": f'`gymnasium.make_vec("armarl/{entry.title}-v0", num_envs=64)`',
-        "Players": f"{min(entry.players)} to {max(entry.players)}, options "
-        "[here](../environments/environments.md#options-of-the-games)",
+        "Players": f"{min(entry.players)} to {max(entry.players)}; see the "
+        "[options](../environments/environments.md#options-of-the-games)",
         "Action space": f"`{env.action_space}`, with a mask",
         "Observation space": f"`{env.observation_space}`; {more}",
         "Rewards": "[at the end of the game](../environments/environments.md#rewards)",
