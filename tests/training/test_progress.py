@@ -86,7 +86,8 @@ def test_the_progress_of_a_run(tmp_path):
     drawing = (tmp_path / "run" / "curve.svg").read_text("utf-8")
     assert ElementTree.fromstring(drawing).tag.endswith("svg")
     assert "against random" in drawing
-    assert "rating, Elo points" in drawing
+    words = ElementTree.fromstring(drawing).itertext()
+    assert {"games won", "decisions learned from", "rating (Elo points)"} <= set(words)
     ratings = [float(row["rating"]) for row in rows if row["rating"]]
     # with one anchor it follows from the win rate, with a tenth of a game drawn in addition
     shares = [(4 * rate + 0.1) / 4.2 for rate in rates]  # 2 tables, each with its tenth

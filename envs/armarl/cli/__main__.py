@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from armarl.cli import drawing, playing, replaying, strength, studying, training
+from armarl.cli import drawing, playing, replaying, rules, strength, studying, training
 from armarl.cli.shared_options import check_json, elo_lead, folder, pace
 from armarl.common.messages import tell
 from armarl.common.user_code import look_in
@@ -316,6 +316,16 @@ def _info(command: argparse.ArgumentParser) -> None:
     _game(command)
 
 
+def _rules(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "subjects",
+        nargs="*",
+        metavar="game or rule",
+        help="a game, for its rules in two minutes, or numbers such as ARM-12",
+    )
+    command.add_argument("--all", action="store_true", help="print every numbered rule of a game")
+
+
 def _exploitability(command: argparse.ArgumentParser) -> None:
     command.add_argument("players", nargs="*", help="players, e.g. random, greedy or a path")
     command.add_argument(
@@ -369,6 +379,7 @@ _COMMANDS = {  # name: (help, options, function)
     "watch": ("watch players play a game at this terminal", _watch, playing.watch),
     "replay": ("check recorded games, print them or make a page", _replay, replaying.replay),
     "draw": ("draw a position of a recorded game as SVG or PNG", _draw, drawing.draw),
+    "rules": ("print a game's rules, or one by its number", _rules, rules.rules),
     "info": ("describe a game or a saved policy", _info, studying.info),
     "exploitability": (
         "compute the exact exploitability of players in a small game",

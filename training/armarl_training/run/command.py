@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 from armarl.common.messages import printable, tell
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.training_config import ConfigError, load_config
-from armarl_training.run.progress import EVENTS
+from armarl_training.run.progress import CURVE, EVENTS
 from armarl_training.run.run import Report, Run, resume_run, start_run
 
 
@@ -62,7 +62,7 @@ def _train_and_measure(run: Run, again: str) -> int:
         tell(f"stopped after {run.decisions:,} decisions; continue with `{again}`")
         return 130
     path = run.export()
-    tell(f"saved {path}; measuring it ...")
+    tell(f"saved {path}; the learning curve is {run.folder / CURVE}. Measuring the policy ...")
     strength = run.evaluate(path)
     run.export(strength)
     for match in strength:
