@@ -1,4 +1,4 @@
-"""Pictures with words, seats and sizes of strangers: one text shows as text, the rest is refused."""
+"""Pictures with words, seats and sizes of strangers: words are text, and the rest is refused."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_name_is_text(game: str, name: str) -> None:
     assert brief(name, 40)[:8].strip() in shown
 
 
-@pytest.mark.parametrize("sign", list("'#;:$%^*!?,./\\[]{}=+~`@-_éЖ將") + ["url", "var"])
+@pytest.mark.parametrize("sign", [*"'#;:$%^*!?,./\\[]{}=+~`@-_éЖ將", "url", "var"])
 def test_places_of_a_chart_by_any_name(sign: str) -> None:
     """Whatever a chart's check takes as a name can be drawn."""
     chart = STANDARD.read_text("utf-8").replace("G1", f"{sign}1") if sign != "#" else None

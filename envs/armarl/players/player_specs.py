@@ -5,9 +5,9 @@
     argument      = value | key "=" value          greedy:noise=0.2    ismcts:1000,seconds=2
 
 The first part names a player. The other parts are wrapped around it. Numbers, `inf`, `true` and
-`false` are parsed as such (a number beyond all floats is `inf`), and everything else is text. A name or text that contains a character of
-the grammar needs double quotes. `str(Spec.parse(text))` is the shortest form, and parses to an
-equal specification.
+`false` are parsed as such, and everything else is text. A number that is too large is `inf`. A name
+or text that contains a character of the grammar needs double quotes. `str(Spec.parse(text))` is the
+shortest form, and parses to an equal specification.
 """
 
 from __future__ import annotations
