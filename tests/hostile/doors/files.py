@@ -311,12 +311,14 @@ def _grown(rng: np.random.Generator) -> Any:
     value: Any = odd(rng)
     value = 0 if _has_long_number(value) or value != value or value in (1e308, np.inf) else value
     size, most = len(json.dumps(value)), 3 << 20 if rng.integers(50) == 0 else 1 << 14
+    depth = 0
     for _ in range(rng.integers(1, 5)):
         kind, much = int(rng.integers(5)), int(2 ** rng.integers(0, 12))
         if kind == 0:
-            for _ in range(min(much, 400)):
+            deeper = min(much, 400, 900 - depth)  # Python writes no more than about a thousand
+            for _ in range(deeper):
                 value = [value] if rng.integers(2) else {"a": value}
-            size += 4 * min(much, 400)
+            size, depth = size + 4 * deeper, depth + deeper
         elif kind == 1 and (size + 8) * much < most:
             value, size = [value] * much, (size + 2) * much
         elif kind == 2 and (size + 8) * much < most:
