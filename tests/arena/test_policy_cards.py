@@ -222,6 +222,22 @@ def test_a_card_says_which_rules_a_policy_learnt_and_was_measured_under(tmp_path
     assert facts(read_card(policy(tmp_path)))["rules"] == f"learnt under version {b}"
 
 
+def test_a_policy_of_the_first_version_and_versions_that_there_are_not(tmp_path):
+    """Regression: version 0 was taken for none, and any number for a version."""
+    version = {**GAME.variant, "version": 2}
+    path = tmp_path / "p.safetensors"
+    whole = {"format": FORMAT, "variant": version, "activation": "tanh", "training": {}}
+    tensors = tiny.tensors(GAME)
+    whole |= {"network": layer_widths(weight_kind(tensors), tensors), "strength": []}
+    for learnt in (0, 1, 2):
+        write_tensors(path, tensors, whole | {"learnt_version": learnt})
+        assert read_card(path).learnt_version == learnt
+    for wrong in (-1, 3, 1.5, True, "1", 10**14):
+        write_tensors(path, tensors, whole | {"learnt_version": wrong})
+        with pytest.raises(PolicyError, match="learnt_version is"):
+            read_card(path)
+
+
 def test_a_policy_measured_under_new_rules_keeps_the_version_that_it_learnt(tmp_path):
     game = make_game("armada")
     variant = game.variant | {"version": game.earlier[0]}

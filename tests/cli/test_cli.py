@@ -500,6 +500,7 @@ def test_draw(run):
         (("-o", "a.svg", "--move", 10**6), "the move must be in 0 to"),
         (("-o", "a.svg", "--seat", 2), "seat must be in 0 to 1, not 2"),
         (("-o", "a.svg", "--game", 2), "game.txt has no game 2"),
+        (("-o", "a.svg", "--game", 10**30), f"game.txt has no game {10**30}"),
         (("-o", "a.svg", "--game", 0), "--game must be 1 or more, not 0"),
         (("-o", "a.svg", "--theme", "pink"), "theme must be"),
         (("-o", "a.png", "--width", 3), "width of a picture must be in 16 to 4096"),

@@ -330,3 +330,47 @@ def test_players_think_whatever_numpy_warns_of(name: str) -> None:
 def test_a_shipped_policy_keeps_its_name() -> None:
     with pytest.raises(ValueError, match="the player name 'armadora-2p' is taken"):
         register_player("armadora-2p", RandomPlayer)
+
+
+SEARCH = (
+    "milliseconds temperature rows exploration bias reference urgency depth scripted patient led"
+)
+SEARCH += " evaluated margin_share observers reward simulations"
+OPTIONS = {  # of the game, the player and the options that it takes
+    ("armadora", "greedy:"): "noise first_random style",
+    ("armadora", "random:"): "noise first_random patient",
+    ("mini", "grave:"): SEARCH,
+    ("mini", "ismcts:"): SEARCH,
+    ("armada", "rollout:"): "simulations milliseconds candidates turns longest doubt style reward",
+    ("armadora", "armadora-2p:"): "sample temperature noise",
+    ("armadora", "armadora-2p+search:"): "simulations milliseconds exploration sharpness reward",
+    ("armada", "armada-2p+search:"): "simulations rounds",
+    ("armada", "armada-2p-ppo+search:"): (
+        "simulations candidates turns longest eta entropy sample"
+    ),
+}
+ENDLESS = ("exploration", "bias", "urgency", "doubt")  # inf has a meaning there
+
+
+@pytest.mark.filterwarnings("ignore:.*made for version")
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1e999", "-1e999"])
+@pytest.mark.parametrize(("name", "spec"), OPTIONS, ids="".join)
+def test_numbers_without_end_and_no_numbers_in_every_option(
+    name: str, spec: str, value: str
+) -> None:
+    """Regression: 1e999 was called no number, and NaN random actions were never over."""
+    game = make_game("armadora", board="mini") if name == "mini" else make_game(name)
+    for option in OPTIONS[name, spec].split():
+        if option in ENDLESS and value in ("inf", "1e999") and "+" not in spec:
+            assert make_player(f"{spec}{option}={value}", game)
+            continue
+        with pytest.raises(ValueError, match=rf"\b{option}\b") as refused:
+            make_player(f"{spec}{option}={value}", game)
+        assert {"1e999": "inf", "-1e999": "-inf"}.get(value, value) in str(refused.value)
+        assert len(str(refused.value)) < 500
+
+
+def test_not_a_number_of_random_actions() -> None:
+    game = make_game("armadora")
+    with pytest.raises(ValueError, match="first_random must be 0 or more, not nan"):
+        OpeningPlayer(game, make_player("greedy", game), float("nan"))  # type: ignore[arg-type]

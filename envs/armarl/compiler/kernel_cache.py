@@ -49,7 +49,11 @@ def _lock_file(folder: Path) -> int:
     Raises:
         OSError: the folder is not writable, or others may have made the file.
     """
-    return open_file(folder / _LOCKS, os.O_RDWR | os.O_CREAT)
+    descriptor = open_file(folder / _LOCKS, os.O_RDWR | os.O_CREAT, 0o600)
+    if hasattr(os, "fchmod"):  # whoever can read it can lock it, and make us wait
+        with suppress(OSError):  # it is root's
+            os.fchmod(descriptor, 0o600)
+    return descriptor
 
 
 def _try_to_lock(descriptor: int, place: int) -> bool:

@@ -836,7 +836,11 @@ class Game(Variant):
         said = None if last is None else self._said(last, -1 if public else seat)
         if names is None:
             names = [f"player {player}" for player in range(self.players)]
-        if isinstance(names, str) or len(names) != self.players:
+        if (
+            not isinstance(names, Sequence)
+            or isinstance(names, str | bytes)
+            or len(names) != self.players
+        ):
             raise ValueError(f"names must be {self.players} names, not {brief(repr(names), 60)}")
         shown = tuple(brief(name, 40) for name in names)
         view = self.describe(state, seat, public=public)

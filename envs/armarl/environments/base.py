@@ -77,6 +77,7 @@ class GameFace:
         """Return the action id of a notation; ValueError if no action has this notation."""
         return self.game.actions.id(text)
 
+    @alone
     def picture(self, seat: int | None = None) -> Picture:
         """Return a drawing of the game, whole or, with a seat, as that seat sees it.
 

@@ -107,6 +107,12 @@ def is_player(name: str) -> bool:
     return name in _players
 
 
+def is_built_in(name: str, *, around: bool = False) -> bool:
+    """Return True if a name is that of a built-in player, or wrapper, which nobody replaced."""
+    registry, built_in = (_around, BUILT_AROUND) if around else (_players, BUILT_IN)
+    return name in built_in and registry[name] is built_in[name]
+
+
 def player_names() -> list[str]:
     """Return the names of all players: built-in, registered, and shipped policies."""
     return [*_players, *shipped_policies()]

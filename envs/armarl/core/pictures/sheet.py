@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
 from typing import NamedTuple
 
 from armarl.core.pictures import lettering
@@ -65,7 +64,7 @@ class Sheet:
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="armarl-{self.name}" {size}'
             f'viewBox="{" ".join(f"{number:g}" for number in box)}" role="img">'
-            f"<title>{escape(title)}</title>{style}<defs>{needed}</defs>\n{body}\n</svg>"
+            f"<title>{lettering.plain(title)}</title>{style}<defs>{needed}</defs>\n{body}\n</svg>"
         )
 
     def painted(self, svg: str, theme: str) -> str:
