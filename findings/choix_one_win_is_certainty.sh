@@ -11,7 +11,7 @@
 # Matters:   In self-play the newest policy often beats an old one in every game. Its number then
 #            comes from the tolerance of an optimiser, looks like a rating, and pulls every player
 #            that met it. Give a prior, always.
-# Cost:      20 seconds; downloads 55 MB.
+# Cost:      2 seconds of CPU after the installation; 241 MB installed.
 set -eu
 pins="choix==0.4.1 numpy==2.4.6 scipy==1.17.1"
 python=${PYTHON:-python3}

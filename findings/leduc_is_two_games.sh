@@ -10,7 +10,7 @@
 # Matters:   The games have other trees, equilibria and units, so 0.1 in one paper's Leduc is not
 #            0.1 in another's, and a strategy moved over answers questions nobody asks. State which
 #            Leduc, and in which unit.
-# Cost:      30 seconds; downloads 100 MB.
+# Cost:      1 second of CPU after the installation; 234 MB installed.
 set -eu
 pins="rlcard==1.2.0 open-spiel==2.0.2 numpy==2.4.6"
 python=${PYTHON:-python3}

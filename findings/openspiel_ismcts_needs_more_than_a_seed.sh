@@ -10,7 +10,7 @@
 # Matters:   A match against this bot, the usual yardstick in games of hidden cards, cannot be
 #            replayed from its seeds, and two policies measured on "the same" games did not meet the
 #            same opponent. Record the moves, and widen intervals accordingly.
-# Cost:      20 seconds; downloads 75 MB.
+# Cost:      1 second of CPU after the installation; 233 MB installed.
 set -eu
 pins="open-spiel==2.0.2 numpy==2.4.6"
 python=${PYTHON:-python3}

@@ -11,7 +11,7 @@
 # Matters:   Whoever learns from these policies (distillation, expert iteration) fits single moves
 #            instead of the search's preferences, with no error to see. The counts of MCTSBot are to
 #            be had from mcts_search(state), child by child.
-# Cost:      20 seconds; downloads 75 MB.
+# Cost:      1 second of CPU after the installation; 233 MB installed.
 set -eu
 pins="open-spiel==2.0.2 numpy==2.4.6"
 python=${PYTHON:-python3}

@@ -14,7 +14,7 @@
 #            play the game: both seats share one input. Random games tried once gave both seats
 #            equal tensors throughout in 25 of 34 games of perfect information. In most of those
 #            something else tells the mover. Look before training.
-# Cost:      20 seconds; downloads 75 MB.
+# Cost:      1 second of CPU after the installation; 233 MB installed.
 set -eu
 pins="open-spiel==2.0.2 numpy==2.4.6"
 python=${PYTHON:-python3}

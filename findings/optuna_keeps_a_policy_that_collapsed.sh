@@ -12,7 +12,7 @@
 #            early, weak ones is high. Early values are then the best values, and the pruner judges
 #            a run by what it was. Report a rating against fixed opponents, or take
 #            PatientPruner(None, patience=1), which prunes the collapsed run.
-# Cost:      20 seconds; downloads 10 MB.
+# Cost:      1 second of CPU after the installation; 84 MB installed.
 set -eu
 pins="optuna==5.0.0"
 python=${PYTHON:-python3}

@@ -14,7 +14,7 @@
 #            masked maximum over the next state is -inf after the end in some games and a number in
 #            others, and -inf times (1 - done) is NaN. Mask by `done` and by agent_selection, not by
 #            the mask.
-# Cost:      30 seconds; downloads 50 MB.
+# Cost:      2 seconds of CPU after the installation; 95 MB installed.
 set -eu
 pins="pettingzoo==1.27.0 pygame-ce==2.5.8 rlcard==1.2.0 chess==1.11.2 numpy==2.4.6"
 python=${PYTHON:-python3}

@@ -11,7 +11,7 @@
 #            human), one illegal move pays the others more than most won games do (0.77 was the most
 #            in 20 random games), a shared network learns that others' mistakes are the best prize,
 #            and zero-sum checks or value targets scaled to legal rewards break.
-# Cost:      1 minute (most of it compiles); downloads 130 MB.
+# Cost:      10 seconds of CPU after the installation; 531 MB installed.
 set -eu
 pins="pgx==2.6.0 jax==0.10.2 numpy==2.4.6"
 python=${PYTHON:-python3}
@@ -37,7 +37,7 @@ sums = {}
 for name in ("tic_tac_toe", "sparrow_mahjong"):
     env = pgx.make(name)
     step = jax.jit(env.step)
-    state = env.init(key)
+    state = jax.jit(env.init)(key)
     while state.legal_action_mask.all():
         state = step(state, 0, key)
     rewards = sorted(step(state, int(jnp.argmin(state.legal_action_mask)), key).rewards.tolist())

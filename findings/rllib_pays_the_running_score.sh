@@ -10,7 +10,7 @@
 # Matters:   An agent is paid for early points and for long games, so it learns to score soon and
 #            then to delay. In a game of several hands the sums are not even zero-sum. Subtract the
 #            returns of the step before, in a wrapper.
-# Cost:      1 minute; downloads 250 MB, no PyTorch needed.
+# Cost:      8 seconds of CPU after the installation; 676 MB installed.
 set -eu
 pins="ray[rllib]==2.60.0 open-spiel==2.0.2 numpy==2.4.6"
 python=${PYTHON:-python3}

@@ -10,7 +10,7 @@
 # Matters:   Zero-sum games stop being zero-sum: the second seat wins and loses double, so its
 #            values, its advantages and a league table by reward are wrong. Nothing fails. Take
 #            rewards from env.game_state.returns() when the game is over.
-# Cost:      30 seconds; downloads 80 MB.
+# Cost:      1 second of CPU after the installation; 238 MB installed.
 set -eu
 pins="shimmy==2.0.1 pettingzoo==1.27.0 open-spiel==2.0.2 numpy==2.4.6"
 python=${PYTHON:-python3}

@@ -12,7 +12,7 @@
 #            where it happens. A script that mixes its own masked policy with one class of TorchRL
 #            loses it, depending on the order of imports. Pass validate_args=True, or call
 #            Distribution.set_default_validate_args(True) after the imports.
-# Cost:      1 minute; downloads 200 MB with PyTorch for the CPU.
+# Cost:      6 seconds of CPU after the installation; 823 MB installed with PyTorch for the CPU.
 set -eu
 pins="torchrl==0.14.1 torch==2.13.0 numpy==2.4.6"
 python=${PYTHON:-python3}

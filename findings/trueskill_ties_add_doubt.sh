@@ -13,7 +13,7 @@
 # Matters:   A ladder of policies for three or four seats often sees equal scores, above all equal
 #            last places. One wrong setting then undoes what the games before had taught, and
 #            matchmaking by sigma calls the same policies again.
-# Cost:      10 seconds; downloads 0.1 MB.
+# Cost:      1 second of CPU after the installation; 1 MB installed.
 set -eu
 pins="trueskill==0.4.5"
 python=${PYTHON:-python3}
