@@ -16,7 +16,7 @@ from armarl.games.armadora.board import (
     SQUARE_NAMES,
     SQUARES,
 )
-from armarl.games.armadora.territories import Territory, territories
+from armarl.games.armadora.text.territories import Territory, territories
 
 CELL = 112  # the side of a square
 LEFT, TOP = 52, 104  # the board's corner

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from armarl.core.pictures.picture import Scene, Told
-from armarl.games.armadora.territories import Territory, territories
+from armarl.games.armadora.text.territories import Territory, territories
 
 View = dict[str, Any]
 
