@@ -85,9 +85,9 @@ def play_tables(
     holders = np.array([table.holders for table in tables])[at]
     played = play_games(game, players, deals[deal], draws.ravel()[order], recorder, holders)
     place = np.argsort(order).reshape(draws.shape)
-    returns, lengths, cut = (column[place] for column in played)
+    returns, lengths, cut = played
     texts = np.array(recorder.texts(), object)[place] if recorder else np.empty(0, object)
-    return Games(returns, lengths, cut, texts)
+    return Games(returns[place], lengths[place], cut[place], texts)
 
 
 def play_games(
