@@ -62,7 +62,7 @@ class Kernel:
         if self.body is cuda_kernels.turn_over:
             return self.body, self.batch
         verbs = make_game(self.game).verbs
-        inner = cuda_kernels.device_binding(self.game, verbs).function(self.body)
+        inner = cuda_kernels.binding_of(self.game, verbs).function(self.body)
         return cuda_kernels.range_over_games(inner), (numba.types.int64, self.batch)
 
 
@@ -145,7 +145,7 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
     def run(there: cuda_game.CudaGame, body: Body, games: int, batch: Any) -> None:
         seen = numba.typeof(there._seen(there._staged(batch)[0]))
         found.setdefault(body, Kernel(game.name, body, seen))
-        there.game.run(body, games, there._seen(batch))
+        _run_on_cpu(game, body, games, there._seen(batch))
 
     simulated, cuda_game.SIMULATED = cuda_game.SIMULATED, True
     face, cuda_game.CudaGame.run = cuda_game.CudaGame.run, run  # type: ignore[method-assign]
@@ -154,6 +154,23 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
     finally:
         cuda_game.SIMULATED, cuda_game.CudaGame.run = simulated, face  # type: ignore[method-assign]
     return list(found.values())
+
+
+def _run_on_cpu(game: Game, body: Body, games: int, batch: Any) -> None:
+    """Run a body on arrays as the CPU has them, for which it may be compiled already."""
+    copies = []
+
+    def in_order(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return type(value)(*map(in_order, value))
+        if not isinstance(value, np.ndarray) or value.flags.c_contiguous:
+            return value
+        copies.append((value, np.ascontiguousarray(value)))
+        return copies[-1][1]
+
+    game.run(body, games, in_order(batch))
+    for array, copy in copies:
+        array[...] = copy
 
 
 def _learn(game: Game) -> None:
@@ -190,6 +207,7 @@ def _use_all(game: Game, there: cuda_game.CudaGame) -> None:
     there.views(states, seeds)
     there.statuses(states)
     there.progress(states, seeds)
+    there.scripted_actions(states, seeds, there.put(np.zeros(2)))
     there.playouts(there.determinised(there.concealed(states, seeds), seeds, seeds), seeds)
 
 

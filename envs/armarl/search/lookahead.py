@@ -209,7 +209,8 @@ class RolloutPlayer:
         numbers = (split_draws(draws)[0] * SEEDS).astype(np.int64)
         lots = Lots(states, numbers, np.empty((n, actions)), work, self._style)
         game.run(draw_lots, n, lots, least=1)
-        candidates = lots.lots.argsort(axis=1, kind="stable")[:, : self._candidates]
+        order = lots.lots.argsort(axis=1, kind="stable")
+        candidates = np.ascontiguousarray(order[:, : self._candidates])
         legal = (lots.lots < ILLEGAL).sum(axis=1)
         shape = candidates.shape
         return Rollouts(

@@ -12,6 +12,7 @@ get jobs as well. All nodes must have the same source files of ArmaRL, which is 
 from __future__ import annotations
 
 import os
+import pickle
 import platform
 import socket
 import sys
@@ -112,7 +113,7 @@ class RayCluster:
         for number in range(len(jobs)):
             while number not in done:
                 for k, job in islice(waiting, max(0, self._at_once() - len(running))):
-                    running[task.remote(known, work, job)] = k
+                    running[task.remote(known, ray.cloudpickle.dumps((work, job)))] = k
                 for ref in ray.wait(list(running), timeout=_PAUSE)[0]:
                     done[running.pop(ref)] = self._result(ref)
             yield done.pop(number)
@@ -153,18 +154,22 @@ class RayCluster:
         share = self.shares.setdefault(result.worker, Share())
         share.jobs += 1
         share.seconds += result.seconds
-        return result.value
+        return pickle.loads(result.value)
 
 
 class _Result(NamedTuple):
-    value: Any
+    value: bytes  # pickled, as a job is
     worker: str
     seconds: float
 
 
-def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
-    """Run a job in a worker of the cluster."""
+def _do(asked: tuple[str, Known], pickled: bytes) -> _Result:
+    """Run a job in a worker of the cluster.
+
+    Arrays that Ray itself passes on are read-only, so kernels would be compiled for them anew.
+    """
     sources, known = asked
+    work, job = pickle.loads(pickled)
     if sources != _sources(_package(work)):
         raise ClusterError(
             f"node {platform.node()} has other ArmaRL sources ({_HOME}) than the process that sent "
@@ -173,7 +178,7 @@ def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
     set_threads(1)  # the job has one core
     known.learn()
     begun = time.perf_counter()
-    value = work(job)
+    value = ray.cloudpickle.dumps(work(job))
     worker = f"{platform.node()}/{os.getpid()}"
     return _Result(value, worker, time.perf_counter() - begun)
 
