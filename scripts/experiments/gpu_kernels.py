@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -145,7 +146,7 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
     def run(there: cuda_game.CudaGame, body: Body, games: int, batch: Any) -> None:
         seen = numba.typeof(there._seen(there._staged(batch)[0]))
         found.setdefault(body, Kernel(game.name, body, seen))
-        _run_on_cpu(game, body, games, there._seen(batch))
+        there.game.run(body, games, there._seen(batch))
 
     simulated, cuda_game.SIMULATED = cuda_game.SIMULATED, True
     face, cuda_game.CudaGame.run = cuda_game.CudaGame.run, run  # type: ignore[method-assign]
@@ -154,23 +155,6 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
     finally:
         cuda_game.SIMULATED, cuda_game.CudaGame.run = simulated, face  # type: ignore[method-assign]
     return list(found.values())
-
-
-def _run_on_cpu(game: Game, body: Body, games: int, batch: Any) -> None:
-    """Run a body on arrays as the CPU has them, for which it may be compiled already."""
-    copies = []
-
-    def in_order(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return type(value)(*map(in_order, value))
-        if not isinstance(value, np.ndarray) or value.flags.c_contiguous:
-            return value
-        copies.append((value, np.ascontiguousarray(value)))
-        return copies[-1][1]
-
-    game.run(body, games, in_order(batch))
-    for array, copy in copies:
-        array[...] = copy
 
 
 def _learn(game: Game) -> None:
@@ -211,6 +195,7 @@ def _use_all(game: Game, there: cuda_game.CudaGame) -> None:
     there.playouts(there.determinised(there.concealed(states, seeds), seeds, seeds), seeds)
 
 
+@cache
 def compiled(kernel: Kernel, capability: Capability) -> Report:
     """Compile a kernel for a GPU capability and report its resources."""
     began = time.monotonic()
@@ -229,6 +214,7 @@ def compiled(kernel: Kernel, capability: Capability) -> Report:
     )
 
 
+@cache
 def to_ptx(kernel: Kernel, capability: Capability) -> str:
     """Compile a kernel to the PTX that a GPU would get."""
     # For every called function, numba-cuda asks the current device for its capability.
