@@ -184,14 +184,15 @@ OWN = {batch_loops.own: own_row}
 
 
 @cache
-def _binding(name: str, verbs: Verbs) -> Binding:
+def binding_of(name: str, verbs: Verbs) -> Binding:
+    """Return the binding to a game's rules in this process."""
     return simulated_binding(name, verbs) if SIMULATED else device_binding(name, verbs)
 
 
 @cache
 def kernel_of(name: str, verbs: Verbs, body: Callable[..., None]) -> Any:
     """Return a body as a kernel for a game; it is compiled by its first call."""
-    play = range_over_games(_binding(name, verbs).function(body))
+    play = range_over_games(binding_of(name, verbs).function(body))
     play.__qualname__ = f"{name}_{body.__name__}"  # names its cache entries on disk
     return cuda.jit(play) if SIMULATED else keep(cuda.jit(play), CudaKernelCache)
 
