@@ -32,6 +32,7 @@ FAST = (
     "environments/test_registration.py::test_importing_is_light_and_silent",
     "environments/test_aec.py::test_a_whole_game",
     "environments/test_seat_env.py::test_an_episode",
+    "findings/test_findings.py",
     "games/armada/test_chart.py",
     "games/armada/test_turn_rules.py",
     "games/armada/test_victory_rules.py",
