@@ -56,6 +56,7 @@ FAST = (
     "scripts/test_run_tests.py",
     "search/test_search.py::test_legal_actions_are_listed_and_drawn_as_from_the_mask",
     "search/test_search.py::test_what_cannot_be_is_refused",
+    "training/test_adam.py",
     "training/test_config.py::test_a_missing_file",
     "training/test_config.py::test_wrong_values",
     "training/test_config.py::test_overrides",
