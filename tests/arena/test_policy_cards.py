@@ -210,16 +210,17 @@ def test_a_rival_by_path_was_met_by_his_name(tmp_path, file, copied):
 
 def test_a_card_says_which_rules_a_policy_learnt_and_was_measured_under(tmp_path):
     """Matches of an earlier version than the latest one measured are marked."""
-    old = MATCH | {"variant": GAME.variant | {"version": GAME.version - 1}}
-    new = MATCH | {"standings": [{**MATCH["standings"][0]}, {**MATCH["standings"][1]}]}
+    first, second = (GAME.variant | {"version": version} for version in (1, 2))
+    old = MATCH | {"variant": first}
+    new = MATCH | {"variant": second}
+    new |= {"standings": [{**MATCH["standings"][0]}, {**MATCH["standings"][1]}]}
     new["standings"][1]["player"] = "greedy:style=other"
-    path = policy(tmp_path, strength=[old, new], learnt_version=GAME.version - 1)
+    path = policy(tmp_path, variant=second, strength=[old, new], learnt_version=1)
     card = read_card(path)
-    a, b = GAME.version - 1, GAME.version
-    assert facts(card)["rules"] == f"learnt under version {a}, measured under version {a} and {b}"
-    assert f"random (version {a}) " in card_text(card).replace(" (held out)", "")
-    assert f"(version {b})" not in card_text(card)
-    assert facts(read_card(policy(tmp_path)))["rules"] == f"learnt under version {b}"
+    assert facts(card)["rules"] == "learnt under version 1, measured under version 1 and 2"
+    assert "random (version 1) " in card_text(card).replace(" (held out)", "")
+    assert "(version 2)" not in card_text(card)
+    assert facts(read_card(policy(tmp_path, variant=second)))["rules"] == "learnt under version 2"
 
 
 def test_a_policy_of_the_first_version_and_versions_that_there_are_not(tmp_path):
