@@ -140,7 +140,7 @@ def test_searches_larger_than_memory_and_counters(text: str) -> None:
 def test_a_number_that_is_too_large_to_be_one() -> None:
     """Regression: the number was read as infinity and written as a word."""
     assert Spec.parse(str(Spec.parse("x:1e999"))) == Spec.parse("x:1e999")
-    with pytest.raises(ValueError, match="must be a number"):
+    with pytest.raises(ValueError, match="must be a probability from 0 to 1, not inf"):
         make_player("greedy:noise=1e999", GAME)
 
 

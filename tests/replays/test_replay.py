@@ -114,9 +114,9 @@ def test_the_fog_check_finds_a_leak(monkeypatch):
     describe, drawn = type(game).describe, type(game)._drawn
     secret = []
 
-    def remember(self, state, seat=None):
+    def remember(self, state, seat=None, **more):
         secret[:] = [int(state["rng"])]
-        return describe(self, state, seat)
+        return describe(self, state, seat, **more)
 
     def leak(self, scene):
         return replace(drawn(self, scene), title=str(secret))

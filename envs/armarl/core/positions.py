@@ -142,8 +142,7 @@ def state_from(game: Game, description: Mapping[str, Any], seed: int) -> State:
     """Return the state with a description; see `Game.state_from`."""
     if game._states_from is None:
         raise ValueError(
-            f"{game.name} cannot make states from descriptions: give the game a function for it "
-            "(docs/development/adding-a-game.md)"
+            f"{game.name} cannot make states from descriptions: its `make` gives `Game` no function"
         )
     view = _plain(description)
     base = game.new_states(seed)[0]
