@@ -12,8 +12,9 @@ import tiny
 from armarl import make_game, make_player, register_player
 from armarl.matches.match import play_match
 from armarl.players import registry
+from armarl.players.human import HumanPlayer
 from armarl.players.player_specs import Spec
-from armarl.players.simple_players import GreedyPlayer, HumanPlayer, RandomPlayer
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from armarl.players.wrappers import NoisyPlayer
 from armarl.roster.memory import keeps_no_memory
 from armarl_training.networks.torch_players import TorchPlayer

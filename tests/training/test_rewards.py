@@ -10,7 +10,7 @@ import pytest
 
 from armarl.games.make_game import make_game
 from armarl_training.config.training_config import ConfigError, TrainingConfig
-from armarl_training.learning.imitation import play_lessons
+from armarl_training.learning.imitation import play_imitation_games
 from armarl_training.learning.rewards import Reward, RewardError
 from armarl_training.run.run import resume_run, start_run
 from small_runs import config
@@ -102,8 +102,8 @@ def test_every_learner_learns_it(tmp_path: Path, learner: str) -> None:
         opponents = {"share": 1.0, "earlier": 0, "players": {"random": 1}}
         settings = config(learner=learner, reward=reward, opponents=opponents)
         with start_run(settings, tmp_path / reward.replace(":", "-"), code=True) as run:
-            lessons = play_lessons(run.game, _greedy(run.game), 3, 0, reward, _rng())
-            recent[reward] = lessons.returns
+            data = play_imitation_games(run.game, _greedy(run.game), 3, 0, reward, _rng())
+            recent[reward] = data.returns
             while not run.learner.recent():  # until the first game against an opponent has ended
                 run.learner.iterate(0.0)
             assert abs(run.learner.recent()["random"]) <= (1 if reward == "win" else 0.5)
