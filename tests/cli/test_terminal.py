@@ -108,9 +108,9 @@ def test_armada_is_drawn_once_a_turn_inside_80_columns(run: Any) -> None:
     assert changes <= out.count("CENTRAL") <= changes + 1
     assert out.count("CENTRAL") < len(record.actions) / 2
     assert max(map(len, out.splitlines())) <= 80
-    assert re.search(r"\n    combat die: (\d hits?|\d loss(es)?|nothing)\n", out)
-    assert re.search(r"\n    gold die: \d\n", out)
-    assert re.search(r"\n    [A-Zs0-9]+: .* -> ", out)
+    assert re.search(r"\n    Dice: ((\d|no) hits?|\d loss(es)?)\.\n", out)
+    assert re.search(r"\n    Dice: gold \d, tribes \d\.\n", out)
+    assert re.search(r"\n    player \d moves .* to ", out)
     replayed = run("replay", "game.txt", "--draw")[1]
     told = [line for line in out.splitlines() if line.startswith("    ")]
     assert [line for line in replayed.splitlines() if line.startswith("    ")] == told
@@ -119,12 +119,12 @@ def test_armada_is_drawn_once_a_turn_inside_80_columns(run: Any) -> None:
 def test_a_person_sees_the_board_once_a_turn_and_what_others_do(run: Any) -> None:
     two_colours = "ship g4\nship g5\n18\nship b4\nship b5\n18\n"
     out = run(*armada(), typed=two_colours + "end\n" * 5)[1]
-    assert re.search(r"\nplayer 1: .*\n    .* -> ", out)
+    assert re.search(r"\nplayer 1: count .*\n    player 1 (puts|moves) ", out)
     ends = out.count("player 0: end\n")
     assert ends >= 4
     assert ends <= out.count("CENTRAL") <= ends + 3  # and at set-up, and at the end
     assert out.count("quit ends): ") > out.count("CENTRAL")
-    assert "\ngreen (player 0) sets out: put ship 2 of 2 on a city of its lair\n" in out
+    assert "\nPut ship 2 of 2 on a green city (ADA-13).\n" in out
 
 
 # --- the pace of a game that is watched -----------------------------------------------------------

@@ -31,7 +31,7 @@ class Board:
             self._turn = -1
 
 
-def told(seat: int, text: str, events: Sequence[str]) -> str:
-    """Return an action and its effects as lines of text."""
-    effects = [line for event in events for line in textwrap.wrap(event, 75)]
-    return "\n    ".join([f"player {seat}: {text}", *effects])
+def told(seat: int, text: str, words: Sequence[str]) -> str:
+    """Return an action, and what `Game.tell` says of it, as lines of text."""
+    lines = [line for sentence in words for line in textwrap.wrap(sentence, 75)]
+    return "\n    ".join([f"player {seat}: {text}", *lines])

@@ -59,7 +59,6 @@ def _chosen(text: str | None) -> tuple[int, int | None]:
 
 def _print(options: argparse.Namespace, records: Iterable[Record], first: int) -> int:
     from armarl.cli.board import Board, told
-    from armarl.matches.telling import events
 
     number = first
     for record in records:
@@ -74,7 +73,8 @@ def _print(options: argparse.Namespace, records: Iterable[Record], first: int) -
             tell(board.drawn(record.states[:1]))
         for i, (seat, action) in enumerate(zip(record.seats, record.actions, strict=True)):
             before, after = record.states[i : i + 2]
-            tell(told(seat, game.actions.text(action), events(game, before, after)))
+            words = game.tell(after, (seat, action), before=before).words
+            tell(told(seat, game.actions.text(action), words))
             if options.draw and (drawing := board.drawn(record.states[i + 1 : i + 2])) is not None:
                 tell(drawing)
         tell(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")

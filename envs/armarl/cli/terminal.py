@@ -21,8 +21,8 @@ from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
-from armarl.matches import telling
 from armarl.matches.records import Recorder, append_records, prepare_records, read_record
+from armarl.matches.undo import can_be_undone
 from armarl.players.human import HumanPlayer, UndoError
 from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, choose_legally
 from armarl.roster.make_player import make_player
@@ -221,7 +221,7 @@ class _Table:
                 player.may_undo = len(self._moves) > self._kept
                 player.heading = None
                 if board.drawn(states) is None:
-                    player.heading = telling.question(game, states[0])
+                    player.heading = _question(game, states)
             try:
                 action = choose_legally(player, game, *questions)
             except UndoError:
@@ -232,10 +232,10 @@ class _Table:
             number = int(action[0])
             self._moves.append(_Move(mover, number, before, chance, thoughts))
             own = mover == self.seat
-            if not (own and telling.can_be_undone(game, before[0], number, states[0])):
+            if not (own and can_be_undone(game, before[0], number, states[0])):
                 self._kept = len(self._moves)
-            events = telling.events(game, before[0], states[0], self.seat)
-            tell(told(mover, texts[number], events))
+            what = game.tell(states[0], (mover, number), self.seat, before=before[0])
+            tell(told(mover, texts[number], what.words))
             if self.seat is None:
                 if (drawing := board.drawn(states)) is not None:
                     tell(drawing)
@@ -247,6 +247,12 @@ class _Table:
         move = self._moves.pop()
         self.states[:], self._chance[:] = move.states, move.chance
         tell(f"taken back: {texts[move.action]}")
+
+
+def _question(game: Game, states: States) -> str:
+    """Return what the seat to move is asked, in the words of the game's `guide` if it has one."""
+    guide = game_entry(game.name).part("guide")
+    return guide.question(game, states[0])[0] if guide else ""
 
 
 @contextmanager

@@ -20,10 +20,10 @@ from armarl.compiler.types import State, States
 from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
 from armarl.matches.journal import Journal
+from armarl.matches.undo import has_revealed
 from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
 
 ONLOOKER, EVERYTHING = -1, -2  # audiences beside the seats
-_SAMPLES = 64  # deals that are tried to find out whether an action has revealed something
 _SHOWN = 8  # actions of a hint
 _NEWS = 400  # the most decisions whose words are sent at once
 _TITLE = re.compile(r"<title>(.*?)</title>")
@@ -155,25 +155,10 @@ class Window:
         return [reason for reason in dict.fromkeys(reasons.values()) if reason]
 
     def has_revealed(self) -> bool:
-        """Tell whether the last action told its seat, the audience, something that it did not know.
-
-        If not, the seat could have foretold what it sees now. So other deals of what is hidden,
-        and other chance, lead to the same view.
-        """
-        game, journal = self.game, self._journal
-        before, action, seat = journal.states[-2], journal.actions[-1], self.audience
-        if before["rng"].tobytes() != journal.states[-1]["rng"].tobytes():
-            return True
-        seats = np.full(_SAMPLES, seat)
-        known = game.concealed(before, seats[:1])
-        deals = game.determinised(
-            game.taken(known, np.zeros(_SAMPLES, np.int64)), seats, np.arange(_SAMPLES)
-        )
-        if not (game.legal_masks(deals)[:, action] == 1).all():
-            return True
-        game.apply(deals, np.arange(_SAMPLES), np.full(_SAMPLES, action))
-        after = {state.tobytes() for state in game.concealed(deals, seats)}
-        return after != {self._state(-1).tobytes()}
+        """Return whether the last action told its seat, the audience, something new."""
+        journal = self._journal
+        before, after = (states[0] for states in journal.states[-2:])
+        return has_revealed(self.game, before, journal.actions[-1], after, self.audience)
 
     # --- what players think ----------------------------------------------------------------------
 

@@ -13,8 +13,8 @@ from armarl.core.pictures.picture import Scene
 from armarl.games.armada.chart.loading import CENTRAL, COLOURS, STANDARD, Chart, load_chart
 from armarl.games.armada.drawing.picture import draw_chart, picture
 from armarl.games.armada.state import CLAIM_DUE, NEW_CLAIM, ORDER
-from armarl.games.armada.telling import question
-from armarl.games.armada.text.drawing import draw
+from armarl.games.armada.text.drawing import draw, turn_line
+from armarl.games.armada.text.explain import asked as asked_of
 from armarl.games.make_game import make_game
 
 CHART = load_chart()
@@ -112,7 +112,8 @@ def test_the_text_asks_what_is_to_be_decided() -> None:
     states = game.new_states(1)
     asked = []
     for text in ("ship G4", "ship G5", "count 3", "count 0"):
-        asked.append(question(game, states[0]).partition(": ")[2])
+        said = turn_line(game.describe(states[0])) + asked_of(game, states[0])
+        asked.append(said.partition(": ")[2])
         assert game.draw(states[0], 0).replace("\n", " ").endswith(asked[-1])
         game.apply(states, np.arange(1), np.array([game.actions.id(text)]))
     assert asked == [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from armarl.games.armada.actions import CARD_NAMES
+from armarl.games.armada.chart.geography import COLOURS
 from armarl.games.armada.state import (
     ANSWER_ATTACK,
     ANSWER_DEFENCE,
@@ -21,6 +22,7 @@ from armarl.games.armada.state import (
     PLACE_SHIP,
     SHIPS_EACH,
     SPREAD_BANDS,
+    acting_colour,
 )
 
 if TYPE_CHECKING:
@@ -98,8 +100,9 @@ def question(game: Game, state: State) -> tuple[str, list[int]]:
     s, stage = state, int(state["stage"])
     if stage == OVER:
         return "", []
+    colour = COLOURS[acting_colour(s)]
     if stage == PLACE_SHIP:
-        return f"Put ship {s['count'] + 1} of {SHIPS_EACH} on a city of this lair (ADA-13).", []
+        return f"Put ship {s['count'] + 1} of {SHIPS_EACH} on a {colour} city (ADA-13).", []
     if stage == SPREAD_BANDS:
         place, left = int(s["target"]), int(s["due"])
         name = game.attributes["chart"].places[place]
@@ -109,7 +112,7 @@ def question(game: Game, state: State) -> tuple[str, list[int]]:
         what = "raid" if s["raid"] else "turn"
         held = bool(s["cards"]) and any(s["hand"][s["to_move"], k] for k in range(len(CARD_NAMES)))
         more = ", or play a card" if held else ""
-        return f"Give an order{more}: {coups} coups left in this {what} (ADA-15).", []
+        return f"Give {colour} an order{more}: {coups} coups left in its {what} (ADA-15).", []
     asked = _QUESTIONS[stage].format(roll=int(s["roll"]))
     order = int(s["order"])
     places = game.actions.places

@@ -52,26 +52,18 @@ def draw(game: Game, state: State, seat: int | None) -> str:
     return "\n".join([*_map(chart, view), *_territories(chart, view), *_ships(view), *lines])
 
 
-def pieces_of(view: dict[str, Any], place: str) -> str:
-    """Return the owner and the pieces of a place in words, such as `green 5 $2 ^`."""
-    return " ".join(_words(view, place))
-
-
-def _words(view: dict[str, Any], name: str, letters: bool = False) -> list[str]:
+def _pieces(view: dict[str, Any], name: str) -> list[str]:
     """Return the owner, with the number of bands or tribes, the gold and the ship of a place."""
     if name in view["territories"]:
         place = view["territories"][name]
         owner, pieces = place["owner"], place["bands"] or place["tribes"]
-        empty = (NOBODY, "nobody") if place["explored"] else (UNEXPLORED, "unexplored")
+        empty = NOBODY if place["explored"] else UNEXPLORED
     elif name in view["ships"]:
         place = view["ships"][name] | {"ship": False}
-        owner, pieces, empty = place["colour"], place["bands"], (NOBODY, "an empty ship")
+        owner, pieces, empty = place["colour"], place["bands"], NOBODY
     else:
-        return [] if letters else ["no ship"]
-    if letters:
-        words = [(LETTERS[owner] if owner else empty[0]) + (str(pieces) if pieces else "")]
-    else:
-        words = [owner or empty[1], *([str(pieces)] if pieces else [])]
+        return []
+    words = [(LETTERS[owner] if owner else empty) + (str(pieces) if pieces else "")]
     if place["gold"]:
         words.append(f"${place['gold']}")
     return words + [SHIP] * place["ship"]
@@ -89,7 +81,7 @@ def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
     rows = [[marks[place] for place in row] for row in chart.raster]
     for place, name in enumerate(chart.places):
         first, *others = _runs(chart, place)
-        words = _words(view, name, letters=True)
+        words = _pieces(view, name)
         if not words or words[0] == UNEXPLORED:
             _write(rows, first, name)
         elif len(together := f"{name} {''.join(words)}") < first[0]:  # a cell parts neighbours
@@ -159,11 +151,11 @@ def _side_by_side(columns: list[list[str]]) -> list[str]:
 
 def _territory(t: Territory, view: dict[str, Any]) -> str:
     name = t.name + ("*" if t.city else f"({t.post})" if t.post else "")
-    return " ".join([name, *_words(view, t.name, letters=True)])
+    return " ".join([name, *_pieces(view, t.name)])
 
 
 def _ships(view: dict[str, Any]) -> list[str]:
-    ships = [" ".join([square, *_words(view, square, letters=True)]) for square in view["ships"]]
+    ships = [" ".join([square, *_pieces(view, square)]) for square in view["ships"]]
     return textwrap.wrap("SHIPS  " + (", ".join(ships) or "none at sea"), WIDTH)
 
 

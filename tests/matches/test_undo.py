@@ -1,4 +1,4 @@
-"""Actions told in words, and which of them can be taken back."""
+"""Actions told in words (`Game.tell`), and which of them can be taken back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from armarl.core.game import Game
 from armarl.games.make_game import make_game
-from armarl.matches.telling import can_be_undone, events, question
+from armarl.matches.undo import can_be_undone
 from armarl.players.simple_players import GreedyPlayer
 from variants import every_game
 
@@ -62,27 +62,32 @@ def undone(game: Game, states: Any, *texts: str) -> bool:
     return can_be_undone(game, before, game.actions.id(texts[-1]), now)
 
 
+def tell(game: Game, before: Any, action: int, now: Any, seat: int | None = None) -> Any:
+    mover = int(game.statuses(np.array([before]))[1][0])
+    return game.tell(now, (mover, action), seat, before=before).words
+
+
 def test_a_fight_is_told() -> None:
     """The record had the dice, and the screen had not."""
     dice = {"combat": [2] * 6, "gold": [4] * 6, "tribes": [3] * 6}
     game, told = make_game("armada", dice=dice), []
-    for before, _, now in scripted(game, 1):
-        lines = events(game, before, now)
-        dice_told = [line for line in lines if " die: " in line]
+    for before, action, now in scripted(game, 1):
+        words = tell(game, before, action, now)
+        dice_told = [word for word in words if word.startswith("Dice: ")]
         assert bool(dice_told) == (before["rng"] != now["rng"])
-        told += lines
-    assert {"combat die: 2 hits", "gold die: 4", "tribes die: 3"} <= {*told}
-    assert any(" -> tribes " in line for line in told)
+        told += words
+    assert {"Dice: 2 hits.", "Dice: gold 4, tribes 3."} <= {*told}
+    assert any("finds 4 gold and 3 tribes." in word for word in told)
+    assert any(" loses 2 bands on " in word for word in told)
 
 
 def test_changes_of_places_are_told() -> None:
     game, states = armada()
     move = first(game, states, "move G")
     before, now = after(game, states, move, "count 1")
-    (line,) = events(game, before, now)
+    (words,) = tell(game, before, game.actions.id("count 1"), now)
     origin, target = move.split()[1:]
-    assert f"{origin}: green " in line
-    assert f"{target}: " in line
+    assert words == f"player 0 moves 1 band from {origin} to {target}."
 
 
 def test_cards_are_told_to_their_owner_alone() -> None:
@@ -91,16 +96,16 @@ def test_cards_are_told_to_their_owner_alone() -> None:
         old, new = game.describe(before)["hands"][0], game.describe(now)["hands"][0]
         if len(new) > len(old):
             (card,) = Counter(new) - Counter(old)
-            assert f"player 0 draws {card}" in events(game, before, now, 0)
-            assert f"player 0 draws {card}" in events(game, before, now)
-            assert "player 0 draws 1 card" in events(game, before, now, 1)
+            assert f"player 0 draws {card}." in tell(game, before, action, now, 0)
+            assert f"player 0 draws {card}." in tell(game, before, action, now)
+            assert "player 0 draws a card." in tell(game, before, action, now, 1)
             assert not can_be_undone(game, before, action, now)
             told += 1
     assert told
 
 
 def test_the_mage_s_find_is_told_to_its_player() -> None:
-    game = make_game("armadora", players=2, advanced=True)
+    game = make_game("armadora", players=3, advanced=True)
     rng, found = np.random.default_rng(0), False
     for seed in range(200):
         states = game.new_states(seed)
@@ -110,12 +115,15 @@ def test_the_mage_s_find_is_told_to_its_player() -> None:
             legal = np.flatnonzero(game.legal_masks(states)[0])
             action = rng.choice(legal)
             game.apply(states, ONLY, np.array([action]))
-            if lines := events(game, before, states[0], mover):
-                found = True
-                square = lines[0].split("Warrior on ")[1][:2]
+            notation = game.actions.text(action)
+            if notation.startswith("mage"):
+                found, square = True, notation.split()[1]
                 value = game.describe(states[0])["warriors"][square]["value"]
-                assert lines == [f"player {mover} sees the Warrior on {square}: {value}"]
-                assert events(game, before, states[0], 1 - mover) == []
+                reads = f": it has value {value}"
+                assert reads in tell(game, before, action, states[0], mover)[0]
+                owner = game.describe(states[0])["warriors"][square]["player"]
+                (third,) = {0, 1, 2} - {mover, owner}
+                assert ": it has" not in tell(game, before, action, states[0], third)[0]
                 assert not can_be_undone(game, before, int(action), states[0])
         if found:
             break
@@ -138,7 +146,9 @@ def test_no_seat_is_told_what_it_may_not_know(variant: Any) -> None:
             was, now = (game.concealed(one, seats)[0] for one in (before, states))
             if before[0]["rng"] != states[0]["rng"]:
                 continue  # concealed states have no random numbers, by which dice are told
-            assert events(game, was, now, seat) == events(game, before[0], states[0], seat)
+            last, mover = int(action), int(game.statuses(before)[1][0])
+            told = game.tell(now, (mover, last), seat, before=was)
+            assert told == game.tell(states[0], (mover, last), seat, before=before[0])
 
 
 # --- undo ----------------------------------------------------------------------------------------
@@ -168,16 +178,12 @@ def test_a_palisade_can_be_taken_back_and_a_warrior_cannot() -> None:
     assert not undone(game, states, "W1 a1")  # the other player is to move
 
 
-def test_a_game_without_words_tells_nothing() -> None:
+def test_a_game_without_words_tells_its_actions() -> None:
     from variants import KUHN_POKER
 
     game = KUHN_POKER[0].make()
     states = game.new_states(0)
-    assert question(game, states[0]) == ""
-    assert events(game, states[0], states[0]) == []
-
-
-def test_the_question_ends_the_drawing() -> None:
-    game = make_game("armada")
-    states = game.new_states(0)
-    assert question(game, states[0]) in game.draw(states[0], 0).replace("\n", " ")
+    before, action = states[0].copy(), int(np.flatnonzero(game.legal_masks(states)[0])[0])
+    game.apply(states, ONLY, np.array([action]))
+    notation = game.actions.text(action)
+    assert tell(game, before, action, states[0]) == (f"player 0: {notation}.",)
