@@ -8,7 +8,7 @@
 # Seen:      MCTSBot:     [(0, 0.0), (1, 0.0), (2, 1.0), (3, 0.0), (5, 0.0), (6, 0.0), (7, 0.0), (8, 0.0)]
 #            C++ MCTSBot: [(2, 1.0)]
 #            ISMCTSBot:   [(0, 0.56), (1, 0.44)]   (these counts differ from run to run)
-# Matters:   Whoever learns from these policies (distillation, expert iteration) fits single moves
+# Matters:   A learner that imitates these policies (distillation, expert iteration) fits single moves
 #            instead of the search's preferences, with no error to see. The counts of MCTSBot are to
 #            be had from mcts_search(state), child by child.
 # Cost:      1 second of CPU after the installation; 233 MB installed.

@@ -50,7 +50,7 @@ def _lock_file(folder: Path) -> int:
         OSError: the folder is not writable, or others may have made the file.
     """
     descriptor = open_file(folder / _LOCKS, os.O_RDWR | os.O_CREAT, 0o600)
-    if hasattr(os, "fchmod"):  # whoever can read it can lock it, and make us wait
+    if hasattr(os, "fchmod"):  # a user who can read it can lock it, and make us wait
         with suppress(OSError):  # it is root's
             os.fchmod(descriptor, 0o600)
     return descriptor

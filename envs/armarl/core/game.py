@@ -645,7 +645,7 @@ class Game(Variant):
         """
         if public:
             if seat is not None:
-                raise ValueError(f"what is public is no seat's: seat must be None, not {seat!r}")
+                raise ValueError(f"public=True takes no seat: it must be None, not {seat!r}")
             views = [self.describe(state, one) for one in range(self.players)]
             common: dict[str, Any] = _in_common(views)
             return common

@@ -48,7 +48,7 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
     if seed is None:
         return None
     if not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:
-        deal_number(seed)  # refuses what is no seed
+        deal_number(seed)  # raises an error for a bad seed
         first = operator.index(seed)  # type: ignore[arg-type]
         seed = range(first, first + size)
     if len(seed) != size:

@@ -286,7 +286,7 @@ class Server:
         while table.player_to_move is not None:
             try:
                 await self._think(table.let_player_move)
-            except OSError as error:  # the disk is full: the page goes on when somebody looks
+            except OSError as error:  # the disk is full: the page goes on with the next request
                 tell(f"table {table.name}: {error}")
                 return
             finally:
@@ -338,7 +338,8 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
         first = names[0] if names else host
         tell(f"open http://{first}:{port}/{house.host}/")
         tell(
-            "Only who has this address can open games. Ctrl-C stops the server; games go on later."
+            "Games are opened at this address alone: keep it to yourself. Ctrl-C stops the server; "
+            "games go on later."
         )
         config = uvicorn.Config(
             server.app,

@@ -271,7 +271,7 @@ class Table:
         """Take a person's last action back.
 
         Raises:
-            RefusedError: the action has revealed something, or somebody else has acted since.
+            RefusedError: the action has revealed something, or another player has acted since.
             OSError: the disk is full or not writable.
         """
         with self._lock:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
+from armarl.common.messages import listed
 from armarl.core.pictures.picture import Scene, Told
 
 View = dict[str, Any]
@@ -80,7 +81,7 @@ def _numbers(scene: Scene, rest: list[str]) -> str:
             for place in scene.view["territories"]
             if (more := _more(scene, place, "bands")) and _lair_of(scene, place)
         ]
-        return f"puts {_list(put)}" if put else "puts no band on the next territory"
+        return f"puts {listed(put)}" if put else "puts no band on the next territory"
     if scene.view["turn"]["stage"] == "number":
         return f"takes {_count(int(rest[0]), 'band')}"
     origin, target = scene.before["pending"]["order"].split()[1:]
@@ -194,7 +195,7 @@ def _losses(scene: Scene) -> Iterator[str]:
             lost.append(f"{old['colour']} loses {_count(bands, 'band')} on {place}")
         if tribes := -_more(scene, place, "tribes"):
             lost.append(f"{_count(tribes, 'tribe')} on {place} fall")
-    fight = _list(lost) if lost else "nobody falls"
+    fight = listed(lost) if lost else "nobody falls"
     yield fight[0].upper() + fight[1:] + "."
 
 
@@ -206,7 +207,7 @@ def _cards(scene: Scene) -> Iterator[str]:
             old, new = scene.before["hands"][player], scene.view["hands"][player]
             drawn = "a card"
             if old is not None and new is not None:
-                drawn = _list(
+                drawn = listed(
                     [card for card in dict.fromkeys(new) if new.count(card) > old.count(card)]
                 )
             yield f"{scene.names[player]} draws {drawn}."
@@ -224,11 +225,11 @@ def _claims(scene: Scene) -> Iterator[str]:
 
 
 def _next(scene: Scene) -> Iterator[str]:
-    """Yield who is to act now, if that is somebody else, or the result."""
+    """Yield the player to act now, if it is another one, or the result."""
     assert scene.before is not None
     view, before = scene.view, scene.before
     if (result := view["result"]) is not None:
-        winners = _list([scene.names[winner] for winner in result["winners"]])
+        winners = listed([scene.names[winner] for winner in result["winners"]])
         yield f"{winners} wins." if winners else "The game is cut short, and nobody has won."
         return
     turn, old = view["turn"], before["turn"]
@@ -265,7 +266,3 @@ def _count(n: int, one: str, many: str | None = None) -> str:
 
 def _capital(word: str) -> str:
     return word[:1].upper() + word[1:]
-
-
-def _list(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
+from armarl.common.messages import listed
 from armarl.core.pictures.picture import Scene, Told
 from armarl.games.armadora.text.territories import Territory, territories
 
@@ -20,7 +21,7 @@ def tell(scene: Scene) -> Told:
     words += _walled(scene)
     if scene.before["passed"][seat] is False and scene.view["passed"][seat]:
         rest = [n for n, done in zip(scene.names, scene.view["passed"], strict=True) if not done]
-        words += [f"Still playing: {_list(rest)}."] if rest else []
+        words += [f"Still playing: {listed(rest)}."] if rest else []
     if scene.view["result"] is not None:
         words += _end(scene)
     return Told(tuple(words))
@@ -93,11 +94,11 @@ def _end(scene: Scene) -> Iterator[str]:
             elif land.leader is not None:
                 yield f"{where} goes to {_side(scene, land.leader)}: {points}."
             else:
-                tied = _list([_side(scene, side) for side in best])
+                tied = listed([_side(scene, side) for side in best])
                 yield f"{where} is tied, {gold // len(best)} gold each for {tied}: {points}."
     result = view["result"]
     totals = ", ".join(f"{_side(scene, side)} {n}" for side, n in enumerate(result["gold"]))
-    winners = _list([_side(scene, side) for side in result["winners"]])
+    winners = listed([_side(scene, side) for side in result["winners"]])
     won = "wins" if len(result["winners"]) == 1 else "share the victory"
     yield f"Gold: {totals}. {winners} {won}."
 
@@ -106,7 +107,3 @@ def _side(scene: Scene, side: int) -> str:
     return " with ".join(
         name for name, own in zip(scene.names, scene.game.sides, strict=True) if own == side
     )
-
-
-def _list(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
