@@ -32,6 +32,7 @@ FAST = (
     "environments/test_registration.py::test_importing_is_light_and_silent",
     "environments/test_aec.py::test_a_whole_game",
     "environments/test_seat_env.py::test_an_episode",
+    "findings/test_findings.py",
     "games/armada/test_chart.py",
     "games/armada/test_turn_rules.py",
     "games/armada/test_victory_rules.py",
@@ -49,6 +50,8 @@ FAST = (
     "policies/test_policies.py::test_the_metadata_can_be_read",
     "policies/test_policies.py::test_a_flipped_bit",
     "policies/test_policies.py::test_networks_that_do_not_fit",
+    "replays/test_replay.py::test_a_page_loads_nothing_and_runs_its_own_script_alone",
+    "replays/test_replay.py::test_armadora_is_told_in_words",
     "scripts/test_layers.py",
     "scripts/test_run_tests.py",
     "search/test_search.py::test_legal_actions_are_listed_and_drawn_as_from_the_mask",
@@ -60,6 +63,8 @@ FAST = (
     "training/test_config.py::test_shipped_configurations_are_right",
     "games/kuhn_poker/test_kuhn_poker.py",
     "workers/test_workers.py",
+    "web/test_server.py::test_a_key_is_for_its_seats_alone",
+    "web/test_table.py::test_a_request_that_is_sent_twice_plays_once",
 )
 PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
 # Tests that reach every kernel in seconds when nothing is compiled.

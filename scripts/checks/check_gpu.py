@@ -39,7 +39,7 @@ from armarl_training.learners.ppo.ppo_learner import PPO
 from armarl_training.learners.ppo.rollout.rollout import Rollout
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.saving import weights_of
-from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.integer_observations import IntegerObservations
 from variants import VARIANTS
 
 if SIMULATED:  # the simulator busy-waits for its threads, which wait for the interpreter lock
@@ -207,7 +207,7 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
 
     games.play(networks, 0.0)  # loads the networks
     for t in range(steps):
-        seen = rollout.quantities[t], rollout.advice[t], rollout.secrets[t], rollout.masks[t]
+        seen = rollout.features[t], rollout.advice[t], rollout.secrets[t], rollout.masks[t]
         outputs, values = games._act(*seen, rollout.movers[t])
         _compare_nearly(f"step {t}, values", values, rollout.values[t])
         logits = outputs[:, : len(game.actions)]
@@ -255,15 +255,15 @@ def _learner(game: Game, size: int, steps: int, seed: int, device: str) -> PPO:
 def _check_rollout(there: CudaGame, states: Any, rollout: Rollout) -> None:
     """Replay a rollout's actions on the CPU from the states with which it began."""
     game, actions = there.game, there.fetch(rollout.actions)
-    batch, kept = SelfPlayBatch(game, len(states)), Quantities(game)
+    batch, kept = SelfPlayBatch(game, len(states)), IntegerObservations(game)
     turn = batch.load_states(np.ascontiguousarray(states))
     for t in range(len(actions) + 1):
-        quantities = np.empty((len(states), kept.scales.size), kept.dtype)
+        features = np.empty((len(states), kept.scales.size), kept.dtype)
         secrets = np.empty((len(states), kept.secrets), kept.dtype)
-        kept.keep(turn.observations, quantities)
+        kept.keep(turn.observations, features)
         kept.keep_secrets(batch.states, turn.seats, secrets)
         _compare(f"step {t}, movers", there, turn.seats, rollout.movers[t])
-        _compare(f"step {t}, quantities", there, quantities, rollout.quantities[t])
+        _compare(f"step {t}, features", there, features, rollout.features[t])
         _compare(f"step {t}, secrets", there, secrets, rollout.secrets[t])
         if t < len(actions):
             _compare(f"step {t}, masks", there, np.packbits(turn.masks, axis=1), rollout.masks[t])

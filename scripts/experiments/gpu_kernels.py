@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -62,7 +63,7 @@ class Kernel:
         if self.body is cuda_kernels.turn_over:
             return self.body, self.batch
         game = make_game(self.game)
-        binding = cuda_kernels.device_binding(game.name, game.verbs, game.fixed is not None)
+        binding = cuda_kernels.binding_of(game.name, game.verbs, game.fixed is not None)
         inner = binding.body(self.body)
         return cuda_kernels.range_over_games(inner), (numba.types.int64, self.batch)
 
@@ -191,9 +192,11 @@ def _use_all(game: Game, there: cuda_game.CudaGame) -> None:
     there.views(states, seeds)
     there.statuses(states)
     there.progress(states, seeds)
+    there.scripted_actions(states, seeds, there.put(np.zeros(2)))
     there.playouts(there.determinised(there.concealed(states, seeds), seeds, seeds), seeds)
 
 
+@cache
 def compiled(kernel: Kernel, capability: Capability) -> Report:
     """Compile a kernel for a GPU capability and report its resources."""
     began = time.monotonic()
@@ -212,6 +215,7 @@ def compiled(kernel: Kernel, capability: Capability) -> Report:
     )
 
 
+@cache
 def to_ptx(kernel: Kernel, capability: Capability) -> str:
     """Compile a kernel to the PTX that a GPU would get."""
     # For every called function, numba-cuda asks the current device for its capability.

@@ -147,6 +147,7 @@ def test_the_kernels_that_the_face_runs_are_found(game: str) -> None:
         "play_out",
         "seed_stream",
         "pick_action",
+        "choose_greedily",
     }
     assert found == wanted | others
     assert cuda_game.SIMULATED is False
@@ -176,7 +177,7 @@ def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
     }
     rivals = {"choose_greedily", "conceal", "pick_drawn", "change_seats"}
     step = {"deal", "take_turn", "view_mover"}
-    rollout = {"keep_secrets", "draw", "look", "value_looks", "weigh_early"}
+    rollout = {"keep_secrets", "draw", "look", "value_positions", "mix_early_rewards"}
     assert set(found) == rivals | step | rollout | {"look_back", "ppo_gradient_bfloat16"}
     for name in ("change_seats", "draw", "look_back", "ppo_gradient_bfloat16"):
         for capability in gpu_kernels.CAPABILITIES:
@@ -187,7 +188,7 @@ def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
 
 def test_the_scripted_player_of_armada_compiles_for_a_gpu() -> None:
     """All its styles are in the GPU's constant memory, which holds 64 KiB."""
-    found = gpu_kernels.learner_kernels_of(make_game("armada"))
+    found = gpu_kernels.kernels_of(make_game("armada"))
     (scripted,) = (kernel for kernel in found if kernel.name == "choose_greedily")
     report = gpu_kernels.compiled(scripted, gpu_kernels.CAPABILITIES[-1])
     assert report.code > 100_000

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import check_gpu
-import patient_simulator  # noqa: F401
+import patient_simulator
 import tiny
 import variants
 from armarl import make_game
@@ -24,8 +24,8 @@ from armarl.roster.make_player import make_player
 from armarl_training.config.training_config import ConfigError, TrainingConfig
 from armarl_training.learners.ppo.rollout.cuda_rival_seats import CudaRivals
 from armarl_training.learners.ppo.rollout.rival_seats import HostRivals, Position
-from armarl_training.learners.ppo.update.network_inputs import Reading
-from armarl_training.networks.integer_observations import Kept, Quantities, keep
+from armarl_training.learners.ppo.update.network_inputs import InputReader
+from armarl_training.networks.integer_observations import IntegerObservations, Kept, keep
 from armarl_training.networks.learner_devices import OnCpu, OnGpu
 from armarl_training.run.run import Run, resume_run, start_run
 
@@ -81,7 +81,7 @@ def compare_rollouts(played, its_played):
         assert isinstance(theirs[name], torch.Tensor)
         found = theirs[name].numpy()
         assert (found.dtype, found.shape) == (array.dtype, array.shape), name
-        if name == "look_values":  # only the learner's
+        if name == "lookahead_values":  # only the learner's
             learners = ours["learners"][:-1]
             array, found = array[learners], found[learners]
         if name == "log_probs":  # sums of exp in another order; near 1, the log is near 0
@@ -149,7 +149,8 @@ def test_it_learns_what_the_cpu_learns_from_the_same_chance(
 @variants.every_game
 def test_an_iteration_is_that_of_the_cpu(variant):
     """Its games agree to the byte; gradients of the same rollout agree approximately."""
-    check_gpu.check_learner(variant.make(), 4, 5)
+    with patient_simulator.at_once():
+        check_gpu.check_learner(variant.make(), 4, 5)
 
 
 def test_another_iteration_is_found(monkeypatch):
@@ -304,7 +305,7 @@ def test_rivals_decide_as_they_do_on_the_cpu(settings, players, tmp_path):
         held = device.along(rivals.lineups, turn.seats[:, None], axis=1)[:, 0]
         draws, actions = device.random(play.rng, (40,)), device.put(np.full((40, 1), -1))
         advice = rivals.advised(play.batch, turn, held, draws)
-        seen = play._rollout.quantities[0], advice
+        seen = play._rollout.features[0], advice
         rivals.answer(Position(play.batch, turn, held, draws, *seen, actions))
         there, wanted = play.batch.to("cpu"), np.full((40, 1), -1)
         its_turn = there.load_states(there.states)
@@ -361,7 +362,7 @@ def test_whoever_plays_on_the_cpu_alone_is_refused(tmp_path):
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_what_is_kept_and_read_has_the_bytes_of_the_cpu(precision):
     game = make_game("armada", players=3, cards=True)
-    here, there = Quantities(game), Quantities(game, OnGpu(game, "cuda"))
+    here, there = IntegerObservations(game), IntegerObservations(game, OnGpu(game, "cuda"))
     states, seats = tiny.positions(game, 8)
     found = []
     for kept in (here, there):
@@ -372,7 +373,7 @@ def test_what_is_kept_and_read_has_the_bytes_of_the_cpu(precision):
         secrets = kept.device.zeros((len(seats), kept.secrets), kept.dtype)
         kept.keep(observations, seen)
         kept.keep_secrets(its_states, its_seats, secrets)
-        reading, chosen = Reading(kept, precision), put(np.array([3, 1, 1]))
+        reading, chosen = InputReader(kept, precision), put(np.array([3, 1, 1]))
         read = [reading.seen(seen), reading.privileged(seen, secrets, chosen)]
         found.append([kept.device.fetch(seen), kept.device.fetch(secrets), *read])
     for ours, theirs in zip(*found, strict=True):

@@ -23,7 +23,7 @@ from armarl.policies.critic_lookahead import (
     FIRST_DEALS,
     HOPE,
     WON,
-    Turns,
+    TurnValues,
     with_players,
 )
 from armarl.policies.network_players import DOUBT, SHARPNESS, CriticPlayer
@@ -34,7 +34,7 @@ from armarl.search import CriticSearchPlayer
 from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
 from armarl_training.learners.critic.critic_games import COMPLETIONS, _of_each, _own_seats
 from armarl_training.learners.critic.critic_learner import CriticLearner
-from armarl_training.learning.imitation import play_lessons
+from armarl_training.learning.imitation import play_imitation_games
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.saving import AVERAGE, saved_networks
 from armarl_training.networks.torch_players import on_torch
@@ -66,7 +66,7 @@ def player_of(game, **options):
 
 def turns_of(player):
     styles = [adviser.style for adviser in player.advice.players]
-    return Turns(player.game, player.tensors, styles, player.deals, player.turns)
+    return TurnValues(player.game, player.tensors, styles, player.deals, player.turns)
 
 
 @pytest.fixture(params=VARIANTS, ids=str)
@@ -86,7 +86,7 @@ def test_whoever_is_to_move_has_the_turn_in_armadora():
 # --- what actions gain ---------------------------------------------------------------------------
 
 
-def brought(game, state, seat, action, number, deal, player):
+def turn_result(game, state, seat, action, number, deal, player):
     """Compute what an action brings in a deal step by step, with the game's public API."""
     number, advisers = number + deal, player.advice.players
     own, others = advisers[0], advisers[deal % len(advisers)]
@@ -146,7 +146,7 @@ def test_gains_are_those_of_a_plain_account(game, widths):
             if deal >= with_players(game.players, FIRST_DEALS):
                 on[others] = stay(gains[others, :deal], on[others])
             gains[on, deal] = [
-                brought(game, state, seat, action, number, deal, player)
+                turn_result(game, state, seat, action, number, deal, player)
                 for action in found.actions[mine[on]]
             ]
             gains[:, deal] -= gains[~others, deal]
@@ -329,14 +329,14 @@ def played(critic, done=0.0):
 @pytest.mark.parametrize("options", [{"players": 2}, {"players": 4}], ids=str)
 def test_it_is_told_how_games_ended_for_who_observed_them(tmp_path, options):
     critic = learner(tmp_path, options=options, environments=48)
-    lesson = played(critic)
-    assert len(lesson.seen) == lesson.returns.size > 48 * 10
-    assert set(np.unique(lesson.returns)) <= {-1.0, 0.0, 1.0}
-    assert lesson.decisions > 48 * 5
+    samples = played(critic)
+    assert len(samples.seen) == samples.returns.size > 48 * 10
+    assert set(np.unique(samples.returns)) <= {-1.0, 0.0, 1.0}
+    assert samples.decisions > 48 * 5
     again = played(learner(tmp_path, options=options, environments=48))
-    np.testing.assert_array_equal(again.seen, lesson.seen)
+    np.testing.assert_array_equal(again.seen, samples.seen)
     other = played(critic)
-    assert other.seen.shape != lesson.seen.shape or (other.seen != lesson.seen).any()
+    assert other.seen.shape != samples.seen.shape or (other.seen != samples.seen).any()
 
 
 def test_scripted_games_branch_off_where_the_improved_player_comes_to(tmp_path):
@@ -411,10 +411,10 @@ def test_an_update_learns(tmp_path):
 
 def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
     critic = learner(tmp_path, critic={"minibatch": 64})
-    lessons = play_lessons(
+    data = play_imitation_games(
         critic._game, make_player("greedy", critic._game), 64, 0.1, "win", np.random.default_rng(0)
     )
-    guessed = [critic.imitate(lessons, 3e-3) for _ in range(4)]
+    guessed = [critic.imitate(data, 3e-3) for _ in range(4)]
     assert guessed[-1] > max(guessed[0], 0.6)
 
 

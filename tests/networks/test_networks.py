@@ -18,7 +18,7 @@ from armarl.policies.saved_policy import load_policy, read_policy_metadata, save
 from armarl.roster.make_player import make_player
 from armarl_training.config.training_config import NetworkConfig, TrainingConfig
 from armarl_training.learners.ppo.networks import gathered, make_actor, make_critic, takers_of
-from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.layers import Tanh, tanh_in_place
 from armarl_training.run.run import Run
 from variants import KUHN_POKER
@@ -143,7 +143,7 @@ def test_gathered_gradients_are_those_of_the_definition():
 @every_game
 def test_the_critic_s_cells_show_what_every_seat_knows(game):
     """Each cell has the mover's features, then those that only the others know."""
-    kept = Quantities(game)
+    kept = IntegerObservations(game)
     critic = make_critic(game, NetworkConfig(widths=(8,), channels=4), kept)
     own = places_of(game)
     states, seats = tiny.positions(game, 10)

@@ -44,7 +44,7 @@ def test_imports_inside_functions_count_and_those_for_types_do_not(tmp_path: Pat
         ("armarl.core.game", "armarl.core"),
         ("armarl.games.catalogue", "armarl.games"),
         ("armarl.games.armada.rules.turns", "armarl.games.armada"),
-        ("armarl_training.learners.ppo.update.adam", "armarl_training.learners"),
+        ("armarl_training.learners.ppo.update.losses", "armarl_training.learners"),
     ],
 )
 def test_the_folder_of_a_module(module: str, room: str) -> None:

@@ -12,7 +12,7 @@ from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl_training.config.training_config import NetworkConfig, TrainingConfig
 from armarl_training.learners.ppo.incremental.changes import entries_of, shares_of
 from armarl_training.learners.ppo.incremental.decision_chains import chain_length, chains_of
-from armarl_training.learners.ppo.incremental.first_layer import Followed
+from armarl_training.learners.ppo.incremental.first_layer import LatestOutputs
 from armarl_training.learners.ppo.incremental.passes import (
     incremental_passes,
 )
@@ -21,7 +21,7 @@ from armarl_training.learners.ppo.networks import make_actor, make_critic
 from armarl_training.learners.ppo.update.buffers import Workspace
 from armarl_training.learners.ppo.update.dense_passes import RecordedPasses
 from armarl_training.learning.saving import weights_of
-from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.learner_devices import OnCpu
 from armarl_training.run.run import Run
 
@@ -49,7 +49,7 @@ def test_entries_are_what_changes(dtype, size, secrets, density):
     factors = rng.choice([0.5, 1.0, 4.0], size + secrets).astype(np.float32)
     entries = entries_of(
         device,
-        quantities=rows[:, :size],
+        features=rows[:, :size],
         secrets=rows[:, size:],
         factors=factors,
         alike=alike,
@@ -207,7 +207,7 @@ def test_gradients_are_those_of_passes_over_everything(
 @pytest.mark.parametrize(("name", "options"), GAMES)
 def test_what_is_played_along_games_is_what_other_passes_play(name, options, network):
     game = make_game(name, **options)
-    device, kept = OnCpu(game), Quantities(game)
+    device, kept = OnCpu(game), IntegerObservations(game)
     config = NetworkConfig(**network)
     advisers = config.advisers
     torch.manual_seed(0)
@@ -215,26 +215,26 @@ def test_what_is_played_along_games_is_what_other_passes_play(name, options, net
     factors, workspace = (1 / kept.privileged_scales).astype(np.float32), Workspace(device.place)
     passes = incremental_passes(device, game, actor, critic, factors)
     recorded = RecordedPasses(actor, critic)
-    batch, followed = SelfPlayBatch(game, 30), Followed(kept, 30, passes.first.units)
+    batch, latest = SelfPlayBatch(game, 30), LatestOutputs(kept, 30, passes.first.units)
     turn, rng = batch.reset(seed=3), np.random.default_rng(0)
-    passes.first.begin(followed)
+    passes.first.begin(latest)
     for step in range(60):
-        quantities = np.zeros(turn.observations.shape, kept.dtype)
+        features = np.zeros(turn.observations.shape, kept.dtype)
         secrets = np.zeros((30, kept.secrets), kept.dtype)
-        kept.keep(turn.observations, quantities)
+        kept.keep(turn.observations, features)
         kept.keep_secrets(batch.states, turn.seats, secrets)
         legal = turn.masks.astype(bool)
         advice = np.stack([legal.argmax(axis=1)] * 2, axis=1)[:, : len(advisers)]
         logits, critic_logits = passes.act(
-            followed=followed,
-            quantities=quantities,
+            latest=latest,
+            features=features,
             secrets=secrets,
             movers=turn.seats,
             masks=np.packbits(legal, axis=1),
             advice=advice,
             workspace=workspace,
         )
-        privileged = torch.from_numpy(np.concatenate([quantities, secrets], axis=1) * factors)
+        privileged = torch.from_numpy(np.concatenate([features, secrets], axis=1) * factors)
         outputs = recorded.act(privileged, torch.from_numpy(advice), workspace).numpy()
         actions, near = len(game.actions), {"atol": 1e-5, "rtol": 1e-5}
         legal_logits = logits[:, :actions][legal]
@@ -245,7 +245,7 @@ def test_what_is_played_along_games_is_what_other_passes_play(name, options, net
                 for weights in (*actor.parameters(), *critic.parameters()):
                     weights *= 0.9
             passes = incremental_passes(device, game, actor, critic, factors)
-            passes.first.begin(followed)
+            passes.first.begin(latest)
         turn = batch.step([rng.choice(np.flatnonzero(row)) for row in legal])
 
 

@@ -17,7 +17,7 @@ from armarl_training.learners.ppo.update.dense_passes import (
     actor_critic_of,
     passes_of,
 )
-from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.integer_observations import IntegerObservations
 
 
 @pytest.mark.parametrize(("precision", "apart"), [(torch.float32, 1e-5), (torch.bfloat16, 0.05)])
@@ -35,7 +35,7 @@ def test_passes_written_out_are_those_of_automatic_differentiation(
 ):
     game = make_game(name, players=players)
     config = NetworkConfig(widths=widths, critic_widths=critic_widths, activation=activation)
-    kept = Quantities(game)
+    kept = IntegerObservations(game)
     torch.manual_seed(0)
     actor, critic = make_actor(game, config), make_critic(game, config, kept)
     written, recorded = passes_of(actor, critic, precision), RecordedPasses(actor, critic)
@@ -66,7 +66,7 @@ def test_passes_written_out_are_those_of_automatic_differentiation(
 
 def test_other_networks_are_left_to_automatic_differentiation():
     game = make_game("armadora")
-    kept = Quantities(game)
+    kept = IntegerObservations(game)
     for config in (
         NetworkConfig(widths=(8,), critic_widths=(8, 8)),
         NetworkConfig(widths=(8,), advisers=("greedy",)),

@@ -26,12 +26,12 @@ from armarl_training.learners.ppo.update.losses import (
     ppo_gradient,
     ppo_gradient_bfloat16,
 )
-from armarl_training.learners.ppo.update.network_inputs import Reading
-from armarl_training.learners.ppo.update.thread_team import Crew
+from armarl_training.learners.ppo.update.network_inputs import InputReader
+from armarl_training.learners.ppo.update.thread_team import ThreadTeam
 from armarl_training.learning.advantages import seat_advantages
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.networks.bfloat16 import bits_of
-from armarl_training.networks.integer_observations import Draws, Quantities, draw
+from armarl_training.networks.integer_observations import Draws, IntegerObservations, draw
 from armarl_training.networks.learner_devices import OnCpu
 from armarl_training.networks.softmax import make_softmax_scratch
 from armarl_training.run.run import Run
@@ -251,22 +251,22 @@ def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_what_networks_read_is_rounded_as_torch_rounds(precision):
     game = make_game("armada", players=3, cards=True)
-    kept = Quantities(game)
+    kept = IntegerObservations(game)
     states, seats = tiny.positions(game, 80)
     observations, _ = game.views(states, seats)
-    quantities = np.empty(observations.shape, kept.dtype)
+    features = np.empty(observations.shape, kept.dtype)
     secrets = np.empty((len(states), kept.secrets), kept.dtype)
-    kept.keep(observations, quantities)
+    kept.keep(observations, features)
     kept.keep_secrets(states, seats, secrets)
-    reading = Reading(kept, precision)
-    both = torch.from_numpy(np.concatenate([quantities, secrets], axis=1).astype(np.float32))
+    reading = InputReader(kept, precision)
+    both = torch.from_numpy(np.concatenate([features, secrets], axis=1).astype(np.float32))
     privileged = (both * torch.from_numpy(1 / kept.privileged_scales)).to(reading.dtype)
-    seen = privileged[:, : quantities.shape[1]]
+    seen = privileged[:, : features.shape[1]]
     chosen = np.array([5, 2, 2, 0])
-    assert torch.equal(reading.privileged(quantities, secrets), privileged)
-    assert torch.equal(reading.privileged(quantities, secrets, chosen), privileged[chosen])
-    assert torch.equal(reading.seen(quantities), seen)
-    odd = np.arange(1, 256, dtype=kept.dtype)[:, None] * np.ones_like(quantities[:1])
+    assert torch.equal(reading.privileged(features, secrets), privileged)
+    assert torch.equal(reading.privileged(features, secrets, chosen), privileged[chosen])
+    assert torch.equal(reading.seen(features), seen)
+    odd = np.arange(1, 256, dtype=kept.dtype)[:, None] * np.ones_like(features[:1])
     wanted = torch.from_numpy(odd.astype(np.float32)) * torch.from_numpy(1 / kept.scales)
     assert torch.equal(reading.seen(odd), wanted.to(reading.dtype))
 
@@ -277,12 +277,12 @@ def test_what_networks_read_is_rounded_as_torch_rounds(precision):
 )
 def test_what_is_kept_of_a_position_is_exact(name, options):
     game = make_game(name, **options)
-    kept = Quantities(game)
+    kept = IntegerObservations(game)
     states, seats = tiny.positions(game, 40)
     observations, _ = game.views(states, seats)
-    quantities = np.empty(observations.shape, kept.dtype)
-    kept.keep(observations, quantities)
-    again = quantities.astype(np.float32) / kept.scales
+    features = np.empty(observations.shape, kept.dtype)
+    kept.keep(observations, features)
+    again = features.astype(np.float32) / kept.scales
     np.testing.assert_allclose(again, observations, rtol=1e-6)
     secrets = np.empty((seats.size, kept.secrets), kept.dtype)
     kept.keep_secrets(states, seats, secrets)
@@ -309,12 +309,12 @@ def test_in_four_seats_partners_sit_together(tmp_path):
     assert np.array_equal(lineups[:, :2], lineups[:, 2:])  # partners hold seats 0, 2 and 1, 3
     assert ((lineups == LEARNER).sum(axis=1) == 2).all()
 
-    def critic_values(quantities, secrets):
-        return np.zeros((len(quantities), game.players), np.float32)
+    def critic_values(features, secrets):
+        return np.zeros((len(features), game.players), np.float32)
 
-    def even(quantities, advice, secrets, masks, movers):
-        logits = np.zeros((len(quantities), len(game.actions)), np.float32)
-        return logits, critic_values(quantities, secrets)
+    def even(features, advice, secrets, masks, movers):
+        logits = np.zeros((len(features), len(game.actions)), np.float32)
+        return logits, critic_values(features, secrets)
 
     rollout = play.play(even, critic_values)
     held = np.take_along_axis(play.lineups[None], rollout.movers[..., None], axis=2)[..., 0]
@@ -330,13 +330,13 @@ def test_games_begin_at_random(tmp_path):
     settings = {"steps": 24, "reward": "win", "seed": [1], "openings": (0.5, longest)}
     play = SelfPlay(game, pool, games, **settings)
 
-    def critic_values(quantities, secrets):
-        return np.zeros((len(quantities), game.players), np.float32)
+    def critic_values(features, secrets):
+        return np.zeros((len(features), game.players), np.float32)
 
-    def first(quantities, advice, secrets, masks, movers):  # nearly always the first legal action
-        logits = np.zeros((len(quantities), len(game.actions)), np.float32)
+    def first(features, advice, secrets, masks, movers):  # nearly always the first legal action
+        logits = np.zeros((len(features), len(game.actions)), np.float32)
         logits -= 100 * np.arange(len(game.actions), dtype=np.float32)
-        return logits, critic_values(quantities, secrets)
+        return logits, critic_values(features, secrets)
 
     left = play.save()[0]["openings"].copy()
     counts = np.bincount(left, minlength=longest + 1)
@@ -369,7 +369,7 @@ def test_games_begin_at_random(tmp_path):
 def test_what_is_looked_at_is_what_would_follow():
     """Each lookahead action leads where the game would go, as the next seat to move sees it."""
     game = make_game("armadora", players=3)
-    kept = Quantities(game)
+    kept = IntegerObservations(game)
     states, movers = tiny.positions(game, 30)
     rng = np.random.default_rng(5)
     actions = np.array(
@@ -377,17 +377,17 @@ def test_what_is_looked_at_is_what_would_follow():
     )
     asked = []
 
-    def ask(quantities, secrets):
-        asked.append((quantities.copy(), secrets.copy()))
-        return rng.uniform(-1, 1, (len(quantities), 3)).astype(np.float32)
+    def ask(features, secrets):
+        asked.append((features.copy(), secrets.copy()))
+        return rng.uniform(-1, 1, (len(features), 3)).astype(np.float32)
 
     before = states.copy()
     kinds = rng.bit_generator.state
-    look_values = LookAhead(game, kept, "win").look_values(states, movers, actions, ask)
+    lookahead_values = LookAhead(game, kept, "win").lookahead_values(states, movers, actions, ask)
     assert np.array_equal(states, before)
     rng.bit_generator.state = kinds
     answers = rng.uniform(-1, 1, (actions.size, 3)).astype(np.float32)
-    (quantities, secrets), over = asked[0], 0
+    (features, secrets), over = asked[0], 0
     for i, k in np.ndindex(actions.shape):
         after = game.taken(states, np.array([i]))
         game.apply(after, np.zeros(1, np.int64), actions[i : i + 1, k])
@@ -401,10 +401,10 @@ def test_what_is_looked_at_is_what_would_follow():
             kept.keep(game.views(after, seats)[0], seen)
             others = np.empty((1, kept.secrets), kept.dtype)
             kept.keep_secrets(after, seats, others)
-            assert np.array_equal(quantities[row], seen[0])
+            assert np.array_equal(features[row], seen[0])
             assert np.array_equal(secrets[row], others[0])
             wanted = answers[row, (movers[i] - seats[0]) % 3]
-        assert look_values[i, k] == pytest.approx(wanted, abs=1e-6)
+        assert lookahead_values[i, k] == pytest.approx(wanted, abs=1e-6)
 
 
 @every_variant
@@ -464,7 +464,7 @@ def test_an_error_of_a_thread_is_told():
         raise ValueError(f"no {number}")
 
     for threads in (1, 2):
-        crew = Crew(threads)
-        assert crew.map(lambda number: number + 1, range(5)) == [1, 2, 3, 4, 5]
+        team = ThreadTeam(threads)
+        assert team.map(lambda number: number + 1, range(5)) == [1, 2, 3, 4, 5]
         with pytest.raises(ValueError, match="no 0"):
-            crew.map(fail, range(2))
+            team.map(fail, range(2))

@@ -12,7 +12,7 @@ from armarl.roster.make_player import make_player
 from armarl_training.config.training_config import ConfigError, OpponentConfig, TrainingConfig
 from armarl_training.learners.td.td_learner import TD
 from armarl_training.learning.advantages import lambda_returns
-from armarl_training.learning.imitation import play_lessons
+from armarl_training.learning.imitation import play_imitation_games
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.saving import saved_networks
 from armarl_training.run.run import start_run
@@ -88,11 +88,11 @@ def test_an_update_learns(tmp_path):
 
 def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
     td = learner(tmp_path, td={"learning_rate": 3e-3})
-    lessons = play_lessons(
+    data = play_imitation_games(
         td._game, make_player("greedy", td._game), 64, 0.1, "win", np.random.default_rng(0)
     )
-    assert lessons.ends.size == 64
-    guessed = [td.imitate(lessons, 3e-3) for _ in range(4)]
+    assert data.ends.size == 64
+    guessed = [td.imitate(data, 3e-3) for _ in range(4)]
     assert guessed[-1] > max(guessed[0], 0.6)
 
 
@@ -111,9 +111,9 @@ def test_random_openings_are_not_learned_as_decisions(tmp_path):
 def test_nothing_is_learned_of_positions_that_are_left_at_random(tmp_path):
     only_random = {"exploration": 1.0, "openings": 0.0, "cut_traces": True}
     td = learner(tmp_path, td={**only_random, "rollout_length": 90}, opponents={"share": 0})
-    lesson = td.shards.parts[0].play(saved_networks({"judge": td.judge}), 0.0)
-    assert len(lesson.targets) > 0
-    assert np.isin(lesson.targets[:, 0], [0, 0.5, 1]).all()  # of games that are over
+    samples = td.shards.parts[0].play(saved_networks({"judge": td.judge}), 0.0)
+    assert len(samples.targets) > 0
+    assert np.isin(samples.targets[:, 0], [0, 0.5, 1]).all()  # of games that are over
     td = learner(tmp_path, td={**only_random, "rollout_length": 1}, opponents={"share": 0})
     before = td.judge.tensors()
     assert td.iterate(0.0) == {}

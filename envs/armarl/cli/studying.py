@@ -81,6 +81,10 @@ def exploit(options: argparse.Namespace) -> int:
 
 def compile_games(options: argparse.Namespace) -> int:
     """Compile the rules of games into the kernel cache."""
+    if options.cpu:
+        from armarl.compiler.cpu_levels import compile_for
+
+        compile_for(options.cpu)
     from armarl.cli.compile_games import compile_game
     from armarl.games.catalogue import game_names
     from armarl.games.make_game import make_game

@@ -147,7 +147,7 @@ def _path_to(folder: Path) -> list[Path]:
 
 
 def _is_foreign(found: os.stat_result) -> bool:
-    """Tell if something belongs to a user who is not trusted."""
+    """Return whether something belongs to a user who is not trusted."""
     return found.st_uid not in {0, os.getuid()}
 
 

@@ -11,6 +11,7 @@ import hashlib
 import inspect
 import sys
 from enum import EnumType
+from importlib.util import MAGIC_NUMBER
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -19,7 +20,11 @@ import numba
 import numpy as np
 from numba import types
 
-_COMPILERS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
+# Releases of one minor version of Python and NumPy share bytecode and binary interfaces.
+_COMPILERS = (
+    *(numba.__version__, llvmlite.__version__, np.__version__.split(".")[:2]),
+    *(sys.implementation.cache_tag, MAGIC_NUMBER),
+)
 _SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
 _KNOWN_BY_VERSION = ("builtins", "llvmlite", "math", "numba", "numba_cuda", "numpy")
 _PLAIN = (int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)

@@ -27,11 +27,12 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from armarl.compiler.cache_folders import FOLDERS, Folders, open_file, read_file, write_file
+from armarl.compiler.cpu_levels import LEVELS, usable_levels
 from armarl.compiler.fingerprints import fingerprint
 from armarl.compiler.parts import Part
 from armarl.compiler.progress import say_once
 
-_EDITION = 3  # increase it when older cache entries must not be read
+_EDITION = 4  # increase it when older cache entries must not be read
 _CHECKSUM_BYTES = 32
 
 # --- one process compiles, the others wait -------------------------------------------------------
@@ -48,7 +49,11 @@ def _lock_file(folder: Path) -> int:
     Raises:
         OSError: the folder is not writable, or others may have made the file.
     """
-    return open_file(folder / _LOCKS, os.O_RDWR | os.O_CREAT)
+    descriptor = open_file(folder / _LOCKS, os.O_RDWR | os.O_CREAT, 0o600)
+    if hasattr(os, "fchmod"):  # a user who can read it can lock it, and make us wait
+        with suppress(OSError):  # it is root's
+            os.fchmod(descriptor, 0o600)
+    return descriptor
 
 
 def _try_to_lock(descriptor: int, place: int) -> bool:
@@ -119,6 +124,8 @@ class _Compiling(threading.local):
 
 _compiling = _Compiling()
 
+_levels = cache(usable_levels)
+
 # --- cache entries -------------------------------------------------------------------------------
 
 
@@ -151,15 +158,16 @@ class KernelCache(_Cache):  # type: ignore[misc]
         Then this process is the only one that compiles it, until `compile` of the dispatcher ends.
         """
         target_context.refresh()
-        name = self._entry(sig, target_context.codegen())
-        if not self._enabled or name is None:
+        names = self._entries(sig, target_context.codegen().magic_tuple())
+        if not self._enabled or not names:
             return None
-        for folder in self._folders.read:
-            if (found := self._load(folder / name, target_context)) is not None:
-                return found
+        for name in names:
+            for folder in self._folders.read:
+                if (found := self._load(folder / name, target_context)) is not None:
+                    return found
         if self._folders.write is None or _compiling.locks is None:
             return None
-        path = self._folders.write / name
+        path = self._folders.write / names[0]
         _compiling.locks.enter_context(_alone(path))
         return self._load(path, target_context)  # another process may have compiled it by now
 
@@ -182,8 +190,8 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write a compiled kernel to the cache, as a whole or not at all."""
-        name = self._entry(sig, data.codegen)
-        if not self._enabled or name is None or data.lifted or data.library.has_dynamic_globals:
+        names = self._entries(sig, data.codegen.magic_tuple())
+        if not self._enabled or not names or data.lifted or data.library.has_dynamic_globals:
             return
         if self._folders.write is None:
             reasons = "; ".join(self._folders.faults)
@@ -191,7 +199,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
             return
         try:
             payload = self._packed(data)
-            write_file(self._folders.write / name, hashlib.sha256(payload).digest() + payload)
+            write_file(self._folders.write / names[0], hashlib.sha256(payload).digest() + payload)
         except (OSError, RuntimeError, pickle.PicklingError) as error:  # Numba cannot pack all
             say_once(f"compiled rules cannot be cached: {error}")
 
@@ -216,21 +224,32 @@ class KernelCache(_Cache):  # type: ignore[misc]
         name = f"{self._dispatcher.py_func.__module__}.{self._name}"
         return "".join(c if c.isalnum() or c in "._" else "_" for c in name)[:150]
 
-    def _entry(self, sig: Any, codegen: Any) -> str | None:
-        """Return the file name of a signature, or None if the kernel cannot be hashed.
+    def _targets(self, target: tuple[str, str, str]) -> list[tuple[str, str, str]]:
+        """Return the targets whose machine code runs here: the given one, then usable levels.
 
-        Numba calls this before it compiles, so a closure gets its own name in time.
+        A target is the triple, processor and features that Numba compiles for. A process that
+        compiles for a level uses no other one's: what it leaves is for machines of that level.
+        """
+        if target[1] in LEVELS:
+            return [target]
+        return [target, *((target[0], level, "") for level in _levels())]
+
+    def _entries(self, sig: Any, target: Any) -> list[str]:
+        """Return the file names of a signature, best first; empty if the kernel cannot be hashed.
+
+        New entries get the first name. Numba calls this before it compiles, so a closure gets its
+        own name in time.
         """
         try:
             content = fingerprint(self._dispatcher)
         except (TypeError, ValueError) as error:  # ValueError: an incomplete closure
             say_once(f"{self._prefix} is compiled in each process: {error}")
-            return None
+            return []
         if (function := self._dispatcher.py_func).__closure__:
             function.__qualname__ = f"{self._name}_{content}"
-        key = (_EDITION, sig, codegen.magic_tuple(), self._compiler, content)
-        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
-        return f"{self._prefix}-{digest}"
+        keys = [(_EDITION, sig, one, self._compiler, content) for one in self._targets(target)]
+        digests = (hashlib.sha256(repr(key).encode()).hexdigest()[:32] for key in keys)
+        return [f"{self._prefix}-{digest}" for digest in digests]
 
 
 def keep(

@@ -100,7 +100,7 @@ def _count_uncompiled(kernel: Any, seen: set[int]) -> int:
 
 
 def _holds(value: Any) -> bool:
-    """Tell if kernels may be attributes of a value: of a NamedTuple."""
+    """Return whether kernels may be attributes of a value: of a NamedTuple."""
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 

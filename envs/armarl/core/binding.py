@@ -114,7 +114,7 @@ def body(batch: Any, i: int, thread: int, fixed: Any) -> None:
 
 
 def _is_unbound(value: Any) -> bool:
-    """Tell if a value is a function of a module that is written for all games."""
+    """Return whether a value is a function of a module that is written for all games."""
     return inspect.isfunction(value) and value.__globals__.get("verbs") is verbs
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.read_only import ReadOnly
 from armarl.compiler.types import State
 from armarl.core.action_table import ActionTable
 from armarl.core.observation_table import ObservationTable
@@ -71,7 +71,7 @@ class Variant:
             object.__setattr__(self, "fixed", _unwritable(self.fixed))
         object.__setattr__(self, "scratch", self.scratch or self.blank.dtype)
         for name in ("options", "attributes"):  # shared by all users of this variant
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            object.__setattr__(self, name, ReadOnly(getattr(self, name)))
 
     @property
     def variant(self) -> dict[str, Any]:

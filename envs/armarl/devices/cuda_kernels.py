@@ -67,6 +67,9 @@ class CudaKernelCache(KernelCache):
         with importlib.import_module("numba.cuda.utils").numba_target_override():
             return super().load_overload(sig, target_context)
 
+    def _targets(self, target: Any) -> list[Any]:
+        return [target]
+
     def _packed(self, data: Any) -> bytes:
         packed: bytes = importlib.import_module("numba.cuda.serialize").dumps(data._reduce_states())
         return packed
@@ -181,18 +184,19 @@ OWN = {batch_loops.own: own_row}
 
 
 @cache
-def _binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
+def binding_of(name: str, verbs: Verbs, fixed: bool) -> Binding:
+    """Return the binding to a game's rules in this process.
+
+    `fixed` tells whether the game has a record of that name; see `Binding.body`.
+    """
     bound = simulated_binding if SIMULATED else device_binding
     return bound(name, verbs, fixed)
 
 
 @cache
 def kernel_of(name: str, verbs: Verbs, fixed: bool, body: Callable[..., None]) -> Any:
-    """Return a body as a kernel for a game; it is compiled by its first call.
-
-    `fixed` tells whether the game has a record of that name; see `Binding.body`.
-    """
-    play = range_over_games(_binding(name, verbs, fixed).body(body))
+    """Return a body as a kernel for a game; it is compiled by its first call."""
+    play = range_over_games(binding_of(name, verbs, fixed).body(body))
     play.__qualname__ = f"{name}_{body.__name__}"  # names its cache entries on disk
     return cuda.jit(play) if SIMULATED else keep(cuda.jit(play), CudaKernelCache)
 

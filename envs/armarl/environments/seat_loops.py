@@ -144,8 +144,11 @@ class LearnerViews(NamedTuple):
 
 
 def view_learner(views: LearnerViews, i: int, thread: int, fixed: Fixed) -> None:
-    """Write the learner's observation and mask. The mask is 0 where the game is over."""
+    """Write the learner's observation and mask. The mask is 1 where the game is over."""
     batch = views.batch
     s = batch.states[i]
     verbs.observe(s, batch.seats[i], views.observations[i], *fixed)
     write_masks(s, batch.over[i], batch.legal[i], views.masks[i], fixed)
+    if batch.over[i]:  # no action is played there: any may be drawn
+        batch.legal[i, :] = 1
+        views.masks[i, :] = 1

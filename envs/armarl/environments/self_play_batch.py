@@ -16,7 +16,7 @@ from armarl.compiler.types import States
 from armarl.core import array_checks, batch_loops, state_checks
 from armarl.core.array_checks import LARGEST_BATCH
 from armarl.core.game import Game
-from armarl.core.verbs import CUT_SHORT, PLAYING
+from armarl.core.verbs import PLAYING
 from armarl.devices.choosing import device_of
 from armarl.environments.base import face_game
 from armarl.environments.batch_arguments import (
@@ -56,14 +56,14 @@ class Turn:
     @property
     def terminated(self) -> NDArray[np.bool_]:
         """The games that the step ended, by the rules or by an illegal action; bool (games,)."""
-        over: NDArray[np.bool_] = (self.ends != PLAYING) & (self.ends != CUT_SHORT)
+        over: NDArray[np.bool_] = self.ends != PLAYING
         return over
 
     @property
     def truncated(self) -> NDArray[np.bool_]:
-        """The games that the step ended by a length limit; bool (games,)."""
-        cut_short: NDArray[np.bool_] = self.ends == CUT_SHORT
-        return cut_short
+        """False for every game, bool (games,): a batch has no limit besides the rules."""
+        none: NDArray[np.bool_] = self.ends < PLAYING
+        return none
 
 
 class SelfPlayBatch:
@@ -77,8 +77,8 @@ class SelfPlayBatch:
 
     A batch is for one thread at a time: a call while another thread's runs raises RuntimeError.
 
-    On a GPU (`device="cuda"`, docs/environments/gpu.md) all arrays are tensors that stay there, and
-    states are stored as their bytes. `to` copies a batch to another device.
+    On a GPU (`device="cuda"`) all arrays are tensors that stay there, and states are stored as
+    their bytes. `to` copies a batch to another device.
 
     Attributes:
         game: the variant: `game.observation.size`, `len(game.actions)`, `game.concealed`, ...

@@ -110,7 +110,7 @@ def try_turns(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
             batch.deals[row], batch.gains[row], batch.squares[row] = 0, 0.0, 0.0
             row += 1
     left = row - batch.first[i] - 1
-    if left > 0 and foreseen(batch, mine, batch.seats[i], fixed) > batch.won:
+    if left > 0 and expected_return(batch, mine, batch.seats[i], fixed) > batch.won:
         left = leave_out(batch, i, row, 0)
     for deal in range(batch.most_deals):
         if deal >= batch.first_deals:
@@ -148,20 +148,20 @@ def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int, fixed: F
     states[DEALT] = batch.states[i]
     verbs.determinise(states[DEALT], seat, number)
     others: float = batch.styles[deal % batch.styles.size]
-    usual = brought(batch, i, mine, scripted, number, others, fixed)
+    usual = turn_result(batch, i, mine, scripted, number, others, fixed)
     row = batch.first[i]
     for action in range(batch.masks.shape[1]):
         if batch.masks[i, action]:
             if batch.deals[row] != OUT:
                 if action != scripted:
-                    gain = brought(batch, i, mine, action, number, others, fixed) - usual
+                    gain = turn_result(batch, i, mine, action, number, others, fixed) - usual
                     batch.gains[row] += gain
                     batch.squares[row] += gain * gain
                 batch.deals[row] += 1
             row += 1
 
 
-def brought(
+def turn_result(
     batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: float, fixed: Fixed
 ) -> Real:
     """Value of an action in the current deal when the scripted player finishes the turn."""
@@ -174,10 +174,10 @@ def brought(
     verbs.apply(s, action, *fixed)
     mask, spare, chance = batch.legal[mine], batch.spare[mine], batch.chance
     play_turns(s, mask, spare, owner, seat, style, others, turns, LONGEST, chance, mine, fixed)
-    return foreseen(batch, mine, seat, fixed)
+    return expected_return(batch, mine, seat, fixed)
 
 
-def foreseen(batch: Tries, mine: Int, seat: Int, fixed: Fixed) -> Real:
+def expected_return(batch: Tries, mine: Int, seat: Int, fixed: Fixed) -> Real:
     """A seat's expected return in the simulated position."""
     seen, one, other = batch.seen[mine], batch.one[mine], batch.other[mine]
     simulated = batch.tried[mine, SIMULATED]
@@ -234,7 +234,7 @@ class Gains(NamedTuple):
     errors: NDArray[np.float64]
 
 
-class Turns:
+class TurnValues:
     """Tries the legal actions of decisions, and values the turns with a critic."""
 
     def __init__(

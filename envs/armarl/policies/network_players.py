@@ -20,7 +20,7 @@ from armarl.players import protocol
 from armarl.players.advice import Advice
 from armarl.players.protocol import Thoughts
 from armarl.policies.afterstates import Afterstates
-from armarl.policies.critic_lookahead import DEALS, Turns
+from armarl.policies.critic_lookahead import DEALS, TurnValues
 
 _LARGE = 10.0  # larger losses are clipped to this; their exact size does not matter
 _HUGE = 1e30  # largest logit; differences of such logits are still finite
@@ -263,7 +263,7 @@ class CriticPlayer(NetworkPlayer):
     def _prepare(self) -> None:
         super()._prepare()
         styles = [adviser.style for adviser in self.advice.players]
-        self._turns = Turns(self.game, self.tensors, styles, self.deals, self.turns)
+        self._turns = TurnValues(self.game, self.tensors, styles, self.deals, self.turns)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """See `NetworkPlayer.logits`: `SHARPNESS` times a lower bound of each action's gain."""

@@ -26,10 +26,10 @@ from armarl.players.wrappers import split_draws
 from armarl.search.deciding import decide, likeliest
 from armarl.search.rollouts import (
     ILLEGAL,
-    Lots,
+    CandidateDraws,
     Rollouts,
     RolloutWork,
-    draw_lots,
+    draw_candidates,
     try_candidates,
 )
 from armarl.search.settings import Ranges, budget_of, portions, settled
@@ -208,8 +208,8 @@ class RolloutPlayer:
             np.empty((rows, game.players)),
         )
         numbers = (split_draws(draws)[0] * SEEDS).astype(np.int64)
-        lots = Lots(states, numbers, np.empty((n, actions)), work, self._style)
-        game.run(draw_lots, n, lots, least=1)
+        lots = CandidateDraws(states, numbers, np.empty((n, actions)), work, self._style)
+        game.run(draw_candidates, n, lots, least=1)
         candidates = lots.lots.argsort(axis=1, kind="stable")[:, : self._candidates]
         legal = (lots.lots < ILLEGAL).sum(axis=1)
         shape = candidates.shape

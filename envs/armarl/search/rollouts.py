@@ -27,7 +27,7 @@ class RolloutWork(NamedTuple):
     returns: NDArray[np.float64]  # (rows, players)
 
 
-class Lots(NamedTuple):
+class CandidateDraws(NamedTuple):
     """Decisions that need candidates."""
 
     states: NDArray[np.void]  # (games,) as the deciding seats know them
@@ -60,7 +60,7 @@ class Rollouts(NamedTuple):
     reward: int  # index of the game's reward, see `verbs.returns`
 
 
-def draw_lots(batch: Lots, i: int, thread: int, fixed: Fixed) -> None:
+def draw_candidates(batch: CandidateDraws, i: int, thread: int, fixed: Fixed) -> None:
     """Draw a number in [0, 1) for each legal action; mark the scripted choice and illegal actions.
 
     They get SCRIPTED and ILLEGAL.
@@ -100,10 +100,10 @@ def try_candidates(batch: Rollouts, i: int, thread: int, fixed: Fixed) -> None:
                 verbs.evaluate(s, returns, *fixed)
             else:
                 verbs.returns(s, batch.reward, returns)
-            brought = returns[seat]
+            result = returns[seat]
             if k == 0:
-                first = brought
+                first = result
             visits[k] += 1
-            totals[k] += brought
-            gains[k] += brought - first
-            squares[k] += (brought - first) ** 2
+            totals[k] += result
+            gains[k] += result - first
+            squares[k] += (result - first) ** 2

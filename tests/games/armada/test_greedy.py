@@ -87,12 +87,18 @@ def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(variant):
 
 @EVERY_VARIANT
 def test_it_beats_random_play(variant):
-    """Few games are cut short: all ships are scuttled (ADA-24), or only a card is left (ADA-29)."""
+    """Few games are cut short: all ships are scuttled (ADA-24), or only a card is left (ADA-29).
+
+    In 96 games of each variant it won 99.7 percent with two players and 96 with more. All others
+    were cut short but one, which a random player won. The bounds are more than three standard
+    deviations lower, so that they hold whatever the players draw.
+    """
     game = make_game("armada", **variant, max_turns=200)
-    match = play_match(game, ["greedy", "random"], games=12, seed=1)
+    match = play_match(game, ["greedy", "random"], games=48, seed=1)
     greedy, random = match.standings
-    assert greedy.wins >= 10
-    assert random.wins == 0
+    assert greedy.wins >= (46 if variant["players"] == 2 else 40)
+    assert random.wins <= 1
+    assert greedy.wins + greedy.cut_short + random.wins == match.games
 
 
 @pytest.mark.parametrize("players", [2, 4])

@@ -16,10 +16,11 @@ from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.players.protocol import Player, choose_legally
 from armarl.players.simple_players import RandomPlayer
+from armarl_training.learning.rewards import Reward
 
 
 @dataclass(frozen=True)
-class Lessons:
+class ImitationData:
     """Imitation data: positions of whole games.
 
     Attributes:
@@ -40,14 +41,14 @@ class Lessons:
     ends: States
 
 
-def play_lessons(
+def play_imitation_games(
     game: Game,
     teacher: Player,
     games: int,
     exploration: float,
     reward: str,
     rng: np.random.Generator,
-) -> Lessons:
+) -> ImitationData:
     """Play games to the end and record the teacher's choice at every position.
 
     Args:
@@ -55,7 +56,7 @@ def play_lessons(
         teacher: the player to imitate.
         games: number of games.
         exploration: fraction of actions that are random instead of the teacher's.
-        reward: name of the reward of the returns.
+        reward: name of the reward of the returns, see `rewards`.
         rng: random number generator for deals, the teacher's draws and random actions.
     """
     chance_player = RandomPlayer(game)
@@ -69,17 +70,17 @@ def play_lessons(
         movers = seats[running]
         positions = game.taken(states, running)
         shown = game.concealed(positions, movers)
-        lesson = choose_legally(teacher, game, shown, movers, rng.random(running.size))
-        played = lesson.copy()
+        chosen = choose_legally(teacher, game, shown, movers, rng.random(running.size))
+        played = chosen.copy()
         astray = np.flatnonzero(rng.random(running.size) < exploration)
         if astray.size:
             away = game.taken(shown, astray)
             played[astray] = chance_player.choose(away, movers[astray], rng.random(astray.size))
         game.apply(states, running, played)
-        noted.append((positions, movers, lesson, running))
-    returns = game.returns(states, np.arange(games), reward)
-    positions, movers, lesson, played_in = (
+        noted.append((positions, movers, chosen, running))
+    returns = Reward(game, reward).returns(states)
+    positions, movers, chosen, played_in = (
         np.concatenate([step[k] for step in noted]) for k in range(4)
     )
     returned = returns[played_in].astype(np.float32)
-    return Lessons(positions, movers, lesson, returned, played_in, states)
+    return ImitationData(positions, movers, chosen, returned, played_in, states)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from armarl.core.game import Game
     from armarl.policies.network_players import NetworkPlayer
-    from armarl_training.learning.imitation import Lessons
+    from armarl_training.learning.imitation import ImitationData
     from armarl_training.learning.opponent_pool import OpponentPool
     from armarl_training.learning.saving import Saved
 
@@ -53,7 +53,7 @@ class Learner(Protocol):
         """
         ...
 
-    def imitate(self, lessons: Lessons, rate: float) -> float:
+    def imitate(self, data: ImitationData, rate: float) -> float:
         """Make one pass over a teacher's choices; return the fraction predicted correctly."""
         ...
 

@@ -1,7 +1,7 @@
 """Compact storage of positions: integer observation features, and action masks as bits.
 
 An observation is `feature / scale` in float32. The features are integers and mostly small, so one
-or two bytes hold each of them exactly. In code the features are called quantities.
+or two bytes hold each of them exactly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from armarl.core.game import Game
 
 
-class Quantities:
+class IntegerObservations:
     """Converts observations of a game to integer features, and back by their scales.
 
     Attributes:
@@ -93,12 +93,12 @@ class Kept(NamedTuple):
 
     observations: NDArray[np.float32]  # (n, size)
     scales: NDArray[np.float32]  # (size,)
-    quantities: NDArray[Any]  # (n, size) written
+    features: NDArray[Any]  # (n, size) written
 
 
 def keep(batch: Kept, i: int, thread: int) -> None:
     """Write the features of observation `i`."""
-    keep_row(batch.observations[i], batch.scales, batch.quantities[i])
+    keep_row(batch.observations[i], batch.scales, batch.features[i])
 
 
 @inlined

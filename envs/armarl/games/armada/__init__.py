@@ -45,6 +45,8 @@ from armarl.games.armada.state import (
 from armarl.games.armada.text.describe import describe
 from armarl.games.armada.text.drawing import draw
 from armarl.games.armada.text.explain import explain
+from armarl.games.armada.text.positions import states_from
+from armarl.games.armada.text.tell import tell
 from armarl.games.armada.validity.valid import FAULTS, valid
 
 VERSION = 2
@@ -171,6 +173,8 @@ def _make(
         _describe=describe,
         _draw=draw,
         _picture=picture,
+        _tell=tell,
+        _states_from=states_from,
         _explain=explain,
         option_fields=OPTION_FIELDS,
         faults=FAULTS,

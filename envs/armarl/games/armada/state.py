@@ -7,7 +7,7 @@ chart that the rules need, so that the compiled rules work for every chart and a
 
 Places are numbered as in the chart: 52 territories (lairs in play order, seven each, then the 24
 central ones), then the sea squares. Colours are 0 to 3 in play order. Small numbers are *signed*.
-The sum of two unsigned ones would have a type that Numba can mix with signed ones only as floats.
+The sum of two unsigned ones would be uint64, which must not mix with signed ones (`randomness`).
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ def _reinforceable(s: State, player: Int) -> Int:
 
 @inlined
 def can_place_palisade(s: State) -> Int:
-    """Tell if a palisade is left and a line may take it."""
+    """Return whether a palisade is left and a line may take it."""
     return s.palisades_left > 0 and (
         ALL_EAST & ~(s.east | s.barred_east) != 0 or ALL_SOUTH & ~(s.south | s.barred_south) != 0
     )
@@ -206,7 +206,7 @@ def can_place_palisade(s: State) -> Int:
 
 @inlined
 def can_act(s: State, player: Int) -> Int:
-    """Tell if any action other than passing and powers is possible (ARM-22)."""
+    """Return whether any action other than passing and powers is possible (ARM-22)."""
     return (
         (s.hand_size[player] > 0 and s.free != 0)
         or can_place_palisade(s)

@@ -163,7 +163,7 @@ def gold_digits(s: State) -> tuple[Any, Any, Any]:
 
 @inlined
 def has_gold(squares: Int, mine: Int) -> Int:
-    """Tell if a set of squares contains this mine."""
+    """Return whether a set of squares contains this mine."""
     return (squares >> MINE_SQUARES[mine]) & 1
 
 

@@ -30,7 +30,7 @@ from armarl_training.learning.saving import (
     restore_networks,
 )
 from armarl_training.learning.shards import Tensors
-from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.value_networks import Critic
 
 MOST_STEPS = 1500  # in the improved player's games, which may never end
@@ -39,8 +39,8 @@ COMPLETIONS = 4  # scripted games from each of these positions
 MOST_TURNS = 48  # learned from in one game: where all wait, hundreds are alike
 
 
-class CriticLesson(NamedTuple):
-    """The training data of a lot of games.
+class CriticSamples(NamedTuple):
+    """The training data of a batch of games.
 
     Attributes:
         seen: (n, size), the integer features of a seat's observation at the end of a turn.
@@ -106,7 +106,7 @@ class CriticGames:
         self._config, self._game, self._pool, self._number = config, game, pool, number
         self._advisers = [make_player(adviser, game) for adviser in config.network.advisers]
         self._critic = Critic(game, config.network.widths)
-        self._random, self._kept = RandomPlayer(game), Quantities(game)
+        self._random, self._kept = RandomPlayer(game), IntegerObservations(game)
         self.recent: dict[str, deque[float]] = {}
         self.lots = np.zeros((), np.int64)
 
@@ -114,8 +114,8 @@ class CriticGames:
         """See `shards.Games`."""
         return np.array([], np.int64)
 
-    def play(self, networks: Tensors, done: float) -> CriticLesson:
-        """Play a lot of games; return the data from the ends of their turns. See `shards.Games`."""
+    def play(self, networks: Tensors, done: float) -> CriticSamples:
+        """Play some games; return the data from the ends of turns. See `shards.Games`."""
         game, config = self._game, self._config
         rng = generator(config.seed, Stream.GAMES, self._number, int(self.lots))
         fresh = self._dealt(config.environments // config.shards, rng)
@@ -136,7 +136,7 @@ class CriticGames:
         games, observers = (np.concatenate(parts) for parts in zip(*noted, strict=True))
         came = returns[games, observers].astype(np.float32)
         kept = _of_each(games, MOST_TURNS, rng)
-        return CriticLesson(np.concatenate(seen)[kept], came[kept], decisions)
+        return CriticSamples(np.concatenate(seen)[kept], came[kept], decisions)
 
     def _dealt(self, number: int, rng: np.random.Generator) -> Start:
         """Deal `number` new games."""
@@ -225,7 +225,7 @@ class CriticGames:
         return kept
 
     def save(self) -> Saved:
-        """Return the number of lots played, which determines all randomness that follows."""
+        """Return the number of batches played, which determines all randomness that follows."""
         recent = {name: list(returns) for name, returns in self.recent.items()}
         return {"lots": self.lots.copy()}, {"recent": recent}
 

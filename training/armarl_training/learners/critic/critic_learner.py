@@ -22,13 +22,13 @@ from armarl.core.game import Game
 from armarl.policies.network_players import CriticPlayer, NetworkPlayer
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.critic.critic_games import CriticGames
-from armarl_training.learning.imitation import Lessons
+from armarl_training.learning.imitation import ImitationData
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import annealed
 from armarl_training.learning.saving import AVERAGE, saved_networks
 from armarl_training.learning.sharded_learner import ShardedLearner
 from armarl_training.learning.shards import Shards
-from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.value_networks import Critic
 
 
@@ -45,7 +45,7 @@ class CriticLearner(ShardedLearner):
         torch.manual_seed(config.seed)
         self.critic = Critic(game, config.network.widths)
         self.average = copy.deepcopy(self.critic)
-        self._kept = Quantities(game)
+        self._kept = IntegerObservations(game)
         self._scales = torch.from_numpy(self._kept.scales)
         networks = {"critic": self.critic, AVERAGE: self.average}
         super().__init__(
@@ -57,10 +57,10 @@ class CriticLearner(ShardedLearner):
     def iterate(self, done: float) -> dict[str, float]:
         """Play a lot of games, and update the critic by their results."""
         settings = self._config.critic
-        lessons = self.shards.play(saved_networks({AVERAGE: self.average}), done)
-        self.decisions += sum(lesson.decisions for lesson in lessons)
-        seen = np.concatenate([lesson.seen for lesson in lessons])
-        returns = np.concatenate([lesson.returns for lesson in lessons])
+        shards = self.shards.play(saved_networks({AVERAGE: self.average}), done)
+        self.decisions += sum(part.decisions for part in shards)
+        seen = np.concatenate([part.seen for part in shards])
+        returns = np.concatenate([part.returns for part in shards])
         rate = annealed(settings.learning_rate, settings.final_learning_rate, done)
         return self._update(seen, returns, rate, settings.epochs)
 
@@ -79,19 +79,19 @@ class CriticLearner(ShardedLearner):
         mean = sum(losses) / max(len(losses) - 1, 1)
         return {"value_loss": mean, "gradient_norm": norm, "learning_rate": rate}
 
-    def _scaled(self, quantities: NDArray[Any]) -> torch.Tensor:
+    def _scaled(self, features: NDArray[Any]) -> torch.Tensor:
         """Scale stored integer features back to observations."""
-        return torch.from_numpy(quantities).float() / self._scales
+        return torch.from_numpy(features).float() / self._scales
 
-    def imitate(self, lessons: Lessons, rate: float) -> float:
+    def imitate(self, data: ImitationData, rate: float) -> float:
         """Learn from the results of a teacher's games.
 
         Returns the share of returns whose sign was predicted before the update.
         """
-        observations, _ = self._game.views(lessons.states, lessons.seats)
+        observations, _ = self._game.views(data.states, data.seats)
         seen = np.empty(observations.shape, self._kept.dtype)
         self._kept.keep(observations, seen)
-        returns = lessons.returns[np.arange(len(seen)), lessons.seats]
+        returns = data.returns[np.arange(len(seen)), data.seats]
         with torch.no_grad():
             guessed = self.critic(torch.from_numpy(observations)).numpy() > 0
         self._update(seen, returns, rate, 1)

@@ -16,7 +16,7 @@ from armarl.core.game import Game
 from armarl.networks.board_layout import Places, places_of
 from armarl.networks.policy_network import Tensors, layers
 from armarl_training.config.training_config import NetworkConfig
-from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.layers import (
     Linear,
     PolicyNetwork,
@@ -43,7 +43,9 @@ def make_actor(game: Game, config: NetworkConfig) -> Actor | PlacesActor:
     return Actor(inputs, config.widths, actions, advisers, activation)
 
 
-def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> PlainCritic | PlacesCritic:
+def make_critic(
+    game: Game, config: NetworkConfig, kept: IntegerObservations
+) -> PlainCritic | PlacesCritic:
     """Build the critic of a configuration. It sees what all seats see.
 
     Raises:

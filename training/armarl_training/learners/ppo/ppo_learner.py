@@ -53,20 +53,20 @@ from armarl_training.learners.ppo.update.losses import (
 )
 from armarl_training.learners.ppo.update.minibatch import (
     Batch,
+    InputRows,
     MinibatchPart,
-    Seen,
     gradient_of_outputs,
 )
-from armarl_training.learners.ppo.update.network_inputs import Reading
-from armarl_training.learners.ppo.update.thread_team import Crew
+from armarl_training.learners.ppo.update.network_inputs import InputReader
+from armarl_training.learners.ppo.update.thread_team import ThreadTeam
 from armarl_training.learning.advantages import seat_advantages
-from armarl_training.learning.imitation import Lessons
+from armarl_training.learning.imitation import ImitationData
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import annealed, minibatches
 from armarl_training.learning.saving import AVERAGE, weights_of
 from armarl_training.learning.sharded_learner import ShardedLearner
 from armarl_training.learning.shards import Shards, flat
-from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.layers import newest_weight, steps_taken
 from armarl_training.networks.learner_devices import Array, learner_device
 
@@ -83,11 +83,11 @@ class PPO(ShardedLearner):
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
         self._device = device = learner_device(game, config.device)
         torch.manual_seed(config.seed)
-        self._kept = Quantities(game, device)
-        self._crew = Crew(config.threads if config.device == "cpu" else 1)
+        self._kept = IntegerObservations(game, device)
+        self._crew = ThreadTeam(config.threads if config.device == "cpu" else 1)
         self._workspaces = [Workspace(device.place) for _ in range(self._crew.number)]
         self._run = device.run if self._crew.number == 1 else device.run_alone
-        self._reading = Reading(self._kept, config.ppo.precision, self._run)
+        self._reading = InputReader(self._kept, config.ppo.precision, self._run)
         self.actor = make_actor(game, config.network).to(device.place)
         self.average = copy.deepcopy(self.actor)
         self.critic = make_critic(game, config.network, self._kept).to(device.place)
@@ -149,7 +149,7 @@ class PPO(ShardedLearner):
             value_lambda=ppo.value_lambda,
             device=device,
         )
-        of_looks = rollout.look_values - rollout.values[:-1, :, :1]
+        of_looks = rollout.lookahead_values - rollout.values[:-1, :, :1]
         return device.joined([advantages[..., None], of_looks], axis=2), targets
 
     def _update(
@@ -204,8 +204,8 @@ class PPO(ShardedLearner):
 
     def _dense_batch(self, rollout: Rollout, rows: Array, samples: Samples) -> Batch:
         """Return a batch dealt decision by decision, for passes over all inputs."""
-        seen = Seen(
-            quantities=flat(rollout.quantities[:-1]),
+        seen = InputRows(
+            features=flat(rollout.features[:-1]),
             secrets=flat(rollout.secrets[:-1]),
             advice=flat(rollout.advice),
             entries=None,
@@ -217,7 +217,7 @@ class PPO(ShardedLearner):
         dense, chains = self._dense_batch(rollout, rows, samples), self._chains(rollout)
         entries = entries_of(
             self._device,
-            quantities=dense.seen.quantities,
+            features=dense.seen.features,
             secrets=dense.seen.secrets,
             factors=self._reading.factors,
             alike=alike_inputs(self._game),
@@ -229,7 +229,7 @@ class PPO(ShardedLearner):
         return Batch(seen, chosen, partial(chains.dealt, self._rng))
 
     def _make_scratches(self, most: int) -> list[LossScratch]:
-        """Return one scratch per thread of the crew, each for at most `most` decisions."""
+        """Return one scratch per thread of the team, each for at most `most` decisions."""
         device, actions = self._device, len(self._game.actions)
         return [make_loss_scratch(device, most, actions) for _ in range(self._crew.number)]
 
@@ -240,7 +240,7 @@ class PPO(ShardedLearner):
         loss_weights: LossWeights,
         scratches: Sequence[LossScratch],
     ) -> list[MinibatchPart]:
-        """Split a minibatch into parts, one for each thread of the crew."""
+        """Split a minibatch into parts, one for each thread of the team."""
         number = sum(map(len, shares))
         return [
             MinibatchPart(
@@ -289,7 +289,7 @@ class PPO(ShardedLearner):
         if isinstance(passes, IncrementalPasses):
             return passes.gradients(part)
         device, seen, workspace = self._device, part.seen, part.workspace
-        privileged = self._reading.privileged(seen.quantities, seen.secrets, part.rows, workspace)
+        privileged = self._reading.privileged(seen.features, seen.secrets, part.rows, workspace)
         advice = device.tensor(seen.advice[part.rows])
         forward = passes.forward(privileged, advice, workspace)
         magnets = self._magnets(privileged, advice) if part.loss_weights.magnet != 0 else None
@@ -330,20 +330,20 @@ class PPO(ShardedLearner):
 
     # --- imitation -------------------------------------------------------------------------------
 
-    def imitate(self, lessons: Lessons, rate: float) -> float:
+    def imitate(self, data: ImitationData, rate: float) -> float:
         """Learn a teacher's choices, and the results of its games, in one pass over the data."""
         game, kept, device, players = self._game, self._kept, self._device, self._game.players
         self._set_rate(rate)
-        order, right = self._rng.permutation(lessons.seats.size), 0
+        order, right = self._rng.permutation(data.seats.size), 0
         number = minibatches(order.size, self._config.imitation.minibatch)
         for batch in np.array_split(order, number):
-            seats = lessons.seats[batch]
+            seats = data.seats[batch]
             around = (seats[:, None] + np.arange(players)) % players
             returns = device.tensor(
-                device.put(np.take_along_axis(lessons.returns[batch], around, axis=1))
+                device.put(np.take_along_axis(data.returns[batch], around, axis=1))
             )
-            actions = device.tensor(device.put(lessons.actions[batch]))
-            states, seats = device.put(game.taken(lessons.states, batch)), device.put(seats)
+            actions = device.tensor(device.put(data.actions[batch]))
+            states, seats = device.put(game.taken(data.states, batch)), device.put(seats)
             observations, masks = device.views(states, seats)
             seen = device.zeros(observations.shape, kept.dtype)
             secrets = device.zeros((batch.size, kept.secrets), kept.dtype)

@@ -26,7 +26,7 @@ from armarl_training.learners.td.td_games import (
     make_judge,
     rows,
 )
-from armarl_training.learning.imitation import Lessons
+from armarl_training.learning.imitation import ImitationData
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import annealed
 from armarl_training.learning.saving import AVERAGE, saved_networks
@@ -55,10 +55,10 @@ class TD(ShardedLearner):
     def iterate(self, done: float) -> dict[str, float]:
         """Play one rollout, compute its value targets, and update the judge."""
         td = self._config.td
-        lessons = self.shards.play(saved_networks({"judge": self.judge}), done)
-        self.decisions += sum(lesson.decisions for lesson in lessons)
-        surveys = np.concatenate([lesson.surveys for lesson in lessons])
-        targets = np.concatenate([lesson.targets for lesson in lessons])
+        shards = self.shards.play(saved_networks({"judge": self.judge}), done)
+        self.decisions += sum(part.decisions for part in shards)
+        surveys = np.concatenate([part.surveys for part in shards])
+        targets = np.concatenate([part.targets for part in shards])
         if not len(surveys):  # every action was random
             return {}
         rate = annealed(td.learning_rate, td.final_learning_rate, done)
@@ -90,16 +90,19 @@ class TD(ShardedLearner):
             "learning_rate": rate,
         }
 
-    def imitate(self, lessons: Lessons, rate: float) -> float:
+    def imitate(self, data: ImitationData, rate: float) -> float:
         """Learn from the results of a teacher's games.
 
         Returns the share of returns whose sign was predicted before the update.
         """
-        came_true = self._outcomes.came_true(lessons.ends)
+        came_true = self._outcomes.came_true(data.ends)
         surveys = np.concatenate(
-            [self._outcomes.surveys(lessons.states), self._outcomes.surveys(lessons.ends)]
+            [
+                self._outcomes.surveys(data.states),
+                self._outcomes.surveys(data.ends),
+            ]
         )
-        targets = np.concatenate([came_true[lessons.games], came_true])
+        targets = np.concatenate([came_true[data.games], came_true])
         guessed = judged(self.judge, surveys)[..., 0]
         self._update(rows(surveys), rows(targets), rate, 1)
         return float(np.mean((guessed > 0.5) == (targets[..., 0] > 0.5)))

@@ -13,7 +13,7 @@ POSTS = ("Centre", "North", "South", "East", "West")  # ADA-2
 TERRITORIES_OF = {**dict.fromkeys(COLOURS, 7), CENTRAL: 24}  # ADA-1
 ISLANDS = 3  # in every lair and in the central group
 CITIES = 3  # in every lair, ADA-2
-# ADA-5: what a chart may have at most: as much as a state can hold.
+# Limits of a chart (ADA-5). The size of a state sets them.
 MOST_SQUARES = 64  # a set of squares fits one word, like a set of territories
 MOST_BORDERS = 380
 MOST_LAUNCHES = 127  # a signed byte counts them
@@ -142,7 +142,7 @@ class Chart:
     def ways_from(self, start: int) -> list[int]:
         """Count the borders crossed on the shortest way to each place, over land and sea.
 
-        A place out of reach is as far as there are places.
+        The distance of an unreachable place is the number of places.
         """
         far = len(self.places)
         ways, frontier = [far] * far, [start]

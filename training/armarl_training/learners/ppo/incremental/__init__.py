@@ -2,6 +2,6 @@
 
 `passes` offers the same as `update.dense_passes`, and is tested against it. `decision_chains`
 groups decisions, `changes` finds the changes, and `first_layer` adds them up
-(`first_layer_kernels`). The later layers are in `last_layer_kernels`. Both use the loops of
-`simd_rows`. The idea is that of NNUE networks (Nasu, 2018).
+(`first_layer_kernels`). The later layers are in `last_layer_kernels`. The idea is that
+of NNUE networks (Nasu, 2018).
 """

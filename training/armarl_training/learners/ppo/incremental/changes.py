@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import inlined
 from armarl.core.batch_loops import own
-from armarl_training.learners.ppo.update.minibatch import Entries
-from armarl_training.networks.integer_observations import Quantities
+from armarl_training.learners.ppo.update.minibatch import InputChanges
+from armarl_training.networks.integer_observations import IntegerObservations
 
 if TYPE_CHECKING:
     from armarl.core.game import Game
@@ -45,7 +45,7 @@ def make_entry_scratch(device: LearnerDevice, rows: int, inputs: int) -> EntrySc
 class EntryRows(NamedTuple):
     """Rows in order."""
 
-    quantities: NDArray[Any]  # (n, size)
+    features: NDArray[Any]  # (n, size)
     secrets: NDArray[Any]  # (n, secrets)
     chosen: NDArray[np.int64]  # (rows,), indices into the above
     anew: NDArray[np.bool_]  # (rows,)
@@ -65,8 +65,8 @@ class EntryFindings(NamedTuple):
     """Rows whose changes are stored."""
 
     rows: EntryRows
-    factors: NDArray[np.float32]  # (size + secrets,), turn quantities into inputs
-    entries: Entries  # columns and changes are written
+    factors: NDArray[np.float32]  # (size + secrets,), turn features into inputs
+    entries: InputChanges  # columns and changes are written
 
 
 def count_entries(batch: EntryCounts, i: int, thread: int) -> None:
@@ -93,13 +93,13 @@ def find_entries(batch: EntryFindings, i: int, thread: int) -> None:
 @inlined
 def _compare(rows: EntryRows, i: int, mine: int) -> None:
     """Compute the numbers to store for row `i`."""
-    row, size = rows.chosen[i], rows.quantities.shape[1]
-    seen, secrets = rows.quantities[row], rows.secrets[row]
+    row, size = rows.chosen[i], rows.features.shape[1]
+    seen, secrets = rows.features[row], rows.secrets[row]
     if rows.anew[i]:
         compare(seen, secrets, rows.nothing, rows.nothing[size:], rows.alike, rows.scratch, mine)
     else:
         before = rows.chosen[i - 1]
-        seen_before, secrets_before = rows.quantities[before], rows.secrets[before]
+        seen_before, secrets_before = rows.features[before], rows.secrets[before]
         compare(seen, secrets, seen_before, secrets_before, rows.alike, rows.scratch, mine)
 
 
@@ -138,28 +138,28 @@ def note(scratch: EntryScratch, mine: int, factors: Any, columns: Any, changes: 
 
 def entries_of(
     device: LearnerDevice,
-    quantities: Array,
+    features: Array,
     secrets: Array,
     factors: NDArray[np.float32],
     alike: NDArray[np.int16],
     chosen: NDArray[np.int64],
     anew: NDArray[np.bool_],
-) -> Entries:
+) -> InputChanges:
     """Find the changes from one chosen row to the next.
 
     Args:
-        quantities: (n, size).
+        features: (n, size).
         secrets: (n, secrets), of the same rows.
-        factors: (size + secrets,), turn quantities into inputs, see `Reading`.
+        factors: (size + secrets,), turn features into inputs, see `InputReader`.
         alike: (size + secrets,), see `alike_inputs`.
         chosen: (rows,), indices of rows of these.
         anew: (rows,), whether a row is compared with zeros. The first row must be.
     """
-    number, size = chosen.size, quantities.shape[1] + secrets.shape[1]
-    starts, nothing = np.zeros(number + 1, np.int64), np.zeros(size, quantities.dtype)
+    number, size = chosen.size, features.shape[1] + secrets.shape[1]
+    starts, nothing = np.zeros(number + 1, np.int64), np.zeros(size, features.dtype)
     scratch = make_entry_scratch(device, number, size)
     rows = EntryRows(
-        quantities=np.ascontiguousarray(quantities),
+        features=np.ascontiguousarray(features),
         secrets=np.ascontiguousarray(secrets),
         chosen=chosen,
         anew=anew,
@@ -170,7 +170,7 @@ def entries_of(
     device.run(count_entries, number, EntryCounts(rows, starts[1:]))
     np.cumsum(starts, out=starts)
     columns, changes = np.empty(starts[-1], np.uint16), np.empty(starts[-1], np.float32)
-    entries = Entries(starts, columns, changes, anew)
+    entries = InputChanges(starts, columns, changes, anew)
     device.run(find_entries, number, EntryFindings(rows, factors, entries))
     return entries
 
@@ -195,7 +195,7 @@ class Shares(NamedTuple):
 @cache
 def shares_of(game: Game) -> Shares:
     """Measure the shares of a game."""
-    kept = Quantities(game)
+    kept = IntegerObservations(game)
     first, changes, legal = _observed(kept)
     alike = np.zeros(game.observation.size, np.bool_)
     # Differences between changes of more than a byte may not fit the int16 of the scratch.
@@ -212,7 +212,7 @@ def shares_of(game: Game) -> Shares:
     return Shares(noted(first), noted(changes), legal, alike)
 
 
-def _observed(kept: Quantities) -> tuple[NDArray[Any], NDArray[Any], float]:
+def _observed(kept: IntegerObservations) -> tuple[NDArray[Any], NDArray[Any], float]:
     """Return observations as integer features, their changes, and the share of legal actions."""
     game, size = kept.game, kept.scales.size
     states, chance = game.new_states(np.arange(_TRIED)), game.new_chance(np.arange(_TRIED))
@@ -226,10 +226,10 @@ def _observed(kept: Quantities) -> tuple[NDArray[Any], NDArray[Any], float]:
         if states.size == 0:
             break
         observations, masks = game.views(states, seats)
-        quantities = np.zeros(observations.shape, kept.dtype)
-        kept.keep(observations, quantities)
+        features = np.zeros(observations.shape, kept.dtype)
+        kept.keep(observations, features)
         players = zip(games.tolist(), seats.tolist(), strict=True)
-        for who, row in zip(players, quantities.astype(int), strict=True):
+        for who, row in zip(players, features.astype(int), strict=True):
             if who in before:
                 changes.append(row - before[who])
             before[who] = row
@@ -244,7 +244,7 @@ def _observed(kept: Quantities) -> tuple[NDArray[Any], NDArray[Any], float]:
 @cache
 def alike_inputs(game: Game) -> NDArray[np.int16]:
     """The critic's inputs that mostly change like the input before: -1 for these, else 0."""
-    alike, private = shares_of(game).alike, Quantities(game).private
+    alike, private = shares_of(game).alike, IntegerObservations(game).private
     beside = np.diff(private, prepend=-1) == 1
     secrets = np.tile(alike[private] & beside, game.players - 1)
     return -np.concatenate([alike, secrets]).astype(np.int16)

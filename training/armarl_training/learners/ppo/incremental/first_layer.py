@@ -31,15 +31,15 @@ from armarl_training.learners.ppo.incremental.first_layer_kernels import (
 from armarl_training.learners.ppo.update.buffers import Floats, Workspace, aligned_zeros
 
 if TYPE_CHECKING:
-    from armarl_training.learners.ppo.update.minibatch import Entries
-    from armarl_training.networks.integer_observations import Quantities
+    from armarl_training.learners.ppo.update.minibatch import InputChanges
+    from armarl_training.networks.integer_observations import IntegerObservations
     from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 
-class Followed:
+class LatestOutputs:
     """The latest observation of every seat of some games, and the layer's outputs for it."""
 
-    def __init__(self, kept: Quantities, games: int, units: int) -> None:
+    def __init__(self, kept: IntegerObservations, games: int, units: int) -> None:
         """Allocate memory for games before their first decisions."""
         players, inputs = kept.game.players, kept.privileged_scales.size
         self.kept = np.zeros((games, players, inputs), kept.dtype)
@@ -65,7 +65,7 @@ class FirstLayer:
         """Copy the weights of the first layers of an actor and a critic.
 
         Args:
-            factors: turn quantities into inputs, see `Reading`.
+            factors: turn features into inputs, see `InputReader`.
             alike: see `alike_inputs`.
         """
         self._device, self._alike, self._factors = device, alike, factors
@@ -87,7 +87,7 @@ class FirstLayer:
         return self._biases.size
 
     def forward(
-        self, rows: NDArray[np.int64], entries: Entries, workspace: Workspace
+        self, rows: NDArray[np.int64], entries: InputChanges, workspace: Workspace
     ) -> torch.Tensor:
         """Return the outputs, (n, units), for rows that are whole chains in order."""
         found = workspace.take("forward 0", len(rows), self.units, torch.float32)
@@ -96,7 +96,7 @@ class FirstLayer:
         return found
 
     def backward(
-        self, rows: NDArray[np.int64], entries: Entries, slopes: torch.Tensor
+        self, rows: NDArray[np.int64], entries: InputChanges, slopes: torch.Tensor
     ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
         """Return the gradients of weights and bias, the actor's and the critic's.
 
@@ -122,15 +122,15 @@ class FirstLayer:
         critic = torch.cat([seen[:, units:], secrets])
         return [seen[:, :units].contiguous().t(), bias[:units]], [critic.t(), bias[units:]]
 
-    def begin(self, followed: Followed) -> None:
+    def begin(self, latest: LatestOutputs) -> None:
         """Start to follow games. Outputs computed with other weights are discarded."""
-        followed.kept[:] = 0
-        followed.sums[:] = self._biases
+        latest.kept[:] = 0
+        latest.sums[:] = self._biases
 
     def following(
         self,
-        followed: Followed,
-        quantities: Array,
+        latest: LatestOutputs,
+        features: Array,
         secrets: Array,
         movers: Array,
         workspace: Workspace,
@@ -138,16 +138,16 @@ class FirstLayer:
         """Return the batch that advances followed games to their next positions."""
         found = workspace.take("forward 0", len(movers), self.units, torch.float32)
         return Following(
-            quantities=quantities,
+            features=features,
             secrets=secrets,
             movers=movers,
             alike=self._alike,
             factors=self._factors,
             tables=self._tables,
-            kept=followed.kept,
-            sums=followed.sums,
-            scratch=followed.scratch,
-            columns=followed.columns,
-            changes=followed.changes,
+            kept=latest.kept,
+            sums=latest.sums,
+            scratch=latest.scratch,
+            columns=latest.columns,
+            changes=latest.changes,
             found=found.numpy(),
         )

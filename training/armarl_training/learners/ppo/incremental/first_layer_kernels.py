@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import inlined, kernel, summed
 from armarl_training.learners.ppo.incremental.changes import EntryScratch, compare, note
-from armarl_training.learners.ppo.incremental.simd_rows import add_rows
 
 if TYPE_CHECKING:
     from armarl_training.learners.ppo.update.buffers import Floats
-    from armarl_training.learners.ppo.update.minibatch import Entries
+    from armarl_training.learners.ppo.update.minibatch import InputChanges
 
 CHUNK = 256  # rows in one backward pass
 
@@ -36,7 +35,7 @@ class FirstForward(NamedTuple):
     """Rows for the first layer. Each depends on the row before, so one thread does them all."""
 
     rows: NDArray[np.int64]  # (n,), of the entries
-    entries: Entries
+    entries: InputChanges
     tables: Tables
     biases: Floats  # (units,)
     found: Floats  # (n, units) written
@@ -57,7 +56,7 @@ class FirstBackward(NamedTuple):
     """The backward pass to the first layer's weights. It adds up sums, so it uses one thread."""
 
     rows: NDArray[np.int64]  # (n,), of the entries
-    entries: Entries
+    entries: InputChanges
     slopes: Floats  # (n, units), gradients of the outputs; overwritten
     places: NDArray[np.int64]  # (inputs + 1,) scratch
     sorted_rows: NDArray[np.int64]  # (most entries of CHUNK rows,) scratch
@@ -133,11 +132,11 @@ def _sort_by_column(batch: FirstBackward, first: int, last: int) -> None:
 class Following(NamedTuple):
     """Games whose next positions go through the first layer."""
 
-    quantities: NDArray[Any]  # (games, size)
+    features: NDArray[Any]  # (games, size)
     secrets: NDArray[Any]  # (games, secrets)
     movers: NDArray[np.int64]  # (games,)
     alike: NDArray[np.int16]  # (inputs,), see `alike_inputs`
-    factors: Floats  # (inputs,), by which quantities are multiplied
+    factors: Floats  # (inputs,), by which features are multiplied
     tables: Tables
     kept: NDArray[Any]  # (games, players, inputs), what each seat saw last; written
     sums: Floats  # (games, players, units), the outputs for it; written
@@ -153,7 +152,7 @@ def follow(batch: Following, i: int, mine: int) -> None:
 
     Row `mine` of the scratch is overwritten.
     """
-    mover, seen, secrets = batch.movers[i], batch.quantities[i], batch.secrets[i]
+    mover, seen, secrets = batch.movers[i], batch.features[i], batch.secrets[i]
     kept, sums, size = batch.kept[i, mover], batch.sums[i, mover], seen.size
     columns, changes = batch.columns[mine], batch.changes[mine]
     compare(seen, secrets, kept, kept[size:], batch.alike, batch.scratch, mine)
@@ -198,6 +197,33 @@ def for_inputs(table: Table) -> None:
     for row in range(1, len(table.weights)):
         if table.alike[row]:
             add(table.weights[row], table.weights[row - 1], np.float32(1))
+
+
+@inlined
+def add_rows(
+    total: Any,
+    table: Any,
+    chosen: Any,
+    factors: Any,
+    first: int,
+    last: int,
+    before: int,
+    apart: int,
+) -> None:
+    """Add multiples of rows of a table to a row of numbers.
+
+    Args:
+        total: the row of numbers, float32, shape (units,), updated.
+        table: the table, float32.
+        chosen: integers. Rows `chosen[first:last] - before` of the table are added.
+        factors: the factor of each chosen row, float32, parallel to `chosen`.
+        first: index in `chosen` of the first row.
+        last: index in `chosen` after the last row.
+        before: number that is subtracted from each index in `chosen`.
+        apart: number of columns of the table to skip.
+    """
+    for j in range(first, last):
+        add(total, table[chosen[j] - before][apart:], factors[j])
 
 
 @summed

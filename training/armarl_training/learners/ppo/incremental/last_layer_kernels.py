@@ -9,8 +9,12 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import inlined, summed
 from armarl.core.batch_loops import own
-from armarl_training.learners.ppo.incremental.first_layer_kernels import Following, add, follow
-from armarl_training.learners.ppo.incremental.simd_rows import add_rows, add_to_rows
+from armarl_training.learners.ppo.incremental.first_layer_kernels import (
+    Following,
+    add,
+    add_rows,
+    follow,
+)
 from armarl_training.learners.ppo.update.losses import (
     LossScratch,
     LossWeights,
@@ -79,8 +83,7 @@ def learn(batch: Learning, i: int, thread: int) -> None:
         _backward_output(hidden, layers.trust[k], slope, back, sums.trust[k])
     for j in range(number):
         sums.actor_biases[legal[j]] += weights[j]
-    add_rows(back, layers.actor, legal, weights, 0, number, 0, 0)
-    add_to_rows(hidden, sums.actor, legal, weights, number)
+        _backward_output(hidden, layers.actor[legal[j]], weights[j], back, sums.actor[legal[j]])
     sums.actor_biases[value] += slopes[0]
     _backward_output(hidden, layers.actor[value], slopes[0], back, sums.actor[value])
     for k in range(layers.critic_biases.size):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from armarl_training.learners.ppo.incremental.changes import alike_inputs
-from armarl_training.learners.ppo.incremental.first_layer import FirstLayer, Followed
+from armarl_training.learners.ppo.incremental.first_layer import FirstLayer, LatestOutputs
 from armarl_training.learners.ppo.incremental.last_layer_kernels import (
     Acting,
     Hidden,
@@ -61,13 +61,13 @@ class IncrementalPasses:
         """Copy the weights; CPU only.
 
         Args:
-            factors: turn quantities into inputs, see `Reading`.
+            factors: turn features into inputs, see `InputReader`.
             alike: see `alike_inputs`.
         """
         pairs = zip(linears(actor.layers), linears(critic), strict=True)
         (actors, critics), *later = pairs
         self.first = FirstLayer(device, actors, critics, factors, alike)
-        self._rest = _Rest(device, actor, later)
+        self._later = _LaterLayers(device, actor, later)
 
     @torch.no_grad()
     def gradients(self, part: MinibatchPart) -> list[torch.Tensor]:
@@ -78,14 +78,14 @@ class IncrementalPasses:
         entries = part.seen.entries
         assert entries is not None
         found = self.first.forward(part.rows, entries, part.workspace)
-        slopes, actor, critic = self._rest.learn(found, part)
+        slopes, actor, critic = self._later.learn(found, part)
         actor_first, critic_first = self.first.backward(part.rows, entries, slopes)
         return [*actor_first, *actor, *critic_first, *critic]
 
     def act(
         self,
-        followed: Followed,
-        quantities: Array,
+        latest: LatestOutputs,
+        features: Array,
         secrets: Array,
         movers: Array,
         masks: Masks,
@@ -95,17 +95,17 @@ class IncrementalPasses:
         """Return the outputs. They stay valid until the next call with this workspace.
 
         Args:
-            followed: the games. The positions passed here are their next ones.
-            quantities: (games, size), see `Rollout`.
+            latest: the latest outputs of the games. The positions passed here are their next ones.
+            features: (games, size), see `Rollout`.
             secrets: (games, secrets), see `Rollout`.
             movers: int64 (games,), the seats to move.
         """
-        following = self.first.following(followed, quantities, secrets, movers, workspace)
-        outputs: SparseOutputs = self._rest.act(following, masks, advice, workspace)
+        following = self.first.following(latest, features, secrets, movers, workspace)
+        outputs: SparseOutputs = self._later.act(following, masks, advice, workspace)
         return outputs
 
 
-class _Rest:
+class _LaterLayers:
     """The layers after the first."""
 
     @torch.no_grad()

@@ -25,7 +25,7 @@ from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
 from armarl.policies.network_players import NetworkPlayer
 from armarl_training.config.training_config import ConfigError
-from armarl_training.learners.ppo.rollout.random_openings import Picks, pick_drawn
+from armarl_training.learners.ppo.rollout.random_openings import DrawnActions, pick_drawn
 from armarl_training.learners.ppo.rollout.rival_seats import Logits, Position
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import RECENT_GAMES
@@ -39,7 +39,7 @@ NO_NOISE = -1.0  # of players without noise: they use their random numbers unspl
 NO_HABIT = -1  # in place of an action: the player itself decides
 
 
-class Changes(NamedTuple):
+class SeatChanges(NamedTuple):
     """A batch of games, some of which may have ended."""
 
     ends: NDArray[np.int8]  # (games,)
@@ -50,7 +50,7 @@ class Changes(NamedTuple):
     tally: NDArray[np.float64]  # (2 * threads, names, 2), games and returns are added to it
 
 
-def change_seats(batch: Changes, i: int, thread: int) -> None:
+def change_seats(batch: SeatChanges, i: int, thread: int) -> None:
     """If game `i` has ended, add the learner's return to its opponents' names, and change seats."""
     if batch.ends[i] == PLAYING:
         return
@@ -96,7 +96,7 @@ def follow_habit(batch: Habits, i: int, thread: int) -> None:
         batch.actions[i] = pick(batch.masks[i], draw)
 
 
-class Known(NamedTuple):
+class RivalTraits(NamedTuple):
     """The facts about a player that the GPU needs."""
 
     style: int  # the scripted player's, or NO_STYLE
@@ -109,10 +109,10 @@ class Known(NamedTuple):
         return self.opening > 0 or self.noise != NO_NOISE
 
 
-SELF = Known(NO_STYLE, is_network=True)  # the learner, or an earlier one
+SELF = RivalTraits(NO_STYLE, is_network=True)  # the learner, or an earlier one
 
 
-def known_of(player: Any) -> Known:
+def traits_of(player: Any) -> RivalTraits:
     """Return what the GPU must know about a player of the configuration.
 
     Habits wrap the player in the order that specifications use, with noise outermost.
@@ -126,9 +126,9 @@ def known_of(player: Any) -> Known:
     if isinstance(player, OpeningPlayer):
         opening, player = player.first_random, player.player
     if type(player) is GreedyPlayer:
-        return Known(player.style, opening, noise)
+        return RivalTraits(player.style, opening, noise)
     if type(player) is RandomPlayer:
-        return Known(NO_STYLE, opening, noise)
+        return RivalTraits(NO_STYLE, opening, noise)
     raise ConfigError(
         f"opponents.players: {whole.name[:100]} runs on the CPU only; on a GPU choose from random, "
         "greedy and greedy:style=NAME, with noise=X or first_random=N, and the earlier versions"
@@ -161,7 +161,7 @@ class CudaRivals:
         self._logits_of, self._advice = logits_of, advice
         styles = [player.style for player in advice.players] or [NO_STYLE]
         self._advisers = device.put(np.array(styles, np.int64))  # or a stand-in
-        known = [known_of(player) for player in pool.players] if pool.has_share else []
+        known = [traits_of(player) for player in pool.players] if pool.has_share else []
         self._any_scripted = len(advice) > 0 or any(rival.style != NO_STYLE for rival in known)
         self._any_habits = any(rival.has_habits for rival in known)
         self.lineups = device.put(pool.lineups(rng, games))
@@ -185,7 +185,7 @@ class CudaRivals:
         rows = device.scratch_rows(len(self.lineups))
         self._tally = device.interleaved((rows, len(self._names), 2), np.float64)
         known = [
-            SELF if isinstance(player, NetworkPlayer) else known_of(player) for player in players
+            SELF if isinstance(player, NetworkPlayer) else traits_of(player) for player in players
         ]
         self._tell(known)
         for slot in [slot for slot, rival in enumerate(known) if rival.style == NO_STYLE]:
@@ -193,7 +193,7 @@ class CudaRivals:
             if len(games := device.where(may)):
                 self._members.append((slot, games))
 
-    def _tell(self, known: Sequence[Known]) -> None:
+    def _tell(self, known: Sequence[RivalTraits]) -> None:
         """Copy the players of all slots to the GPU. The last entry is the slot of LEARNER."""
         names = [self._names.index(player.name) for player in self._pool.players]
         slots = [*known, SELF]
@@ -265,17 +265,17 @@ class CudaRivals:
         draws = position.draws[games]
         masks = position.turn.masks[games]
         if isinstance(player, NetworkPlayer):
-            logits = self._logits_of(player)(position.quantities[games], position.advice[games])
+            logits = self._logits_of(player)(position.features[games], position.advice[games])
             return self._draw(logits, masks, draws)
         actions = device.zeros((len(games),), np.int64)
-        device.run(pick_drawn, len(games), Picks(masks, draws, actions))
+        device.run(pick_drawn, len(games), DrawnActions(masks, draws, actions))
         return actions
 
     def note_ends(self, turn: Turn) -> None:
         """See `Rivals`."""
         if self._pool.has_share:
             seats = self.lineups, self._following
-            changes = Changes(turn.ends, turn.rewards, *seats, self._name_of, self._tally)
+            changes = SeatChanges(turn.ends, turn.rewards, *seats, self._name_of, self._tally)
             self._device.run(change_seats, len(self.lineups), changes)
 
     def end(self) -> None:

@@ -13,7 +13,7 @@ from armarl.core.game import Game
 from armarl.policies.network_players import NetworkPlayer
 from armarl_training.common.random_streams import Stream, entropy
 from armarl_training.config.training_config import TrainingConfig
-from armarl_training.learners.ppo.incremental.first_layer import Followed
+from armarl_training.learners.ppo.incremental.first_layer import LatestOutputs
 from armarl_training.learners.ppo.incremental.passes import (
     IncrementalPasses,
     incremental_passes,
@@ -28,7 +28,7 @@ from armarl_training.learners.ppo.update.dense_passes import (
     PlainActorCritic,
     actor_critic_of,
 )
-from armarl_training.learners.ppo.update.network_inputs import Reading
+from armarl_training.learners.ppo.update.network_inputs import InputReader
 from armarl_training.learners.ppo.update.thread_team import torch_alone
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.saving import Saved, put_weights
@@ -71,13 +71,13 @@ class PPOGames:
         kept = self.self_play.kept
         self._actor = make_actor(game, network).to(device.place)
         self._critic = make_critic(game, network, kept).to(device.place)
-        self._reading = Reading(kept, ppo.precision)
+        self._reading = InputReader(kept, ppo.precision)
         self._incremental = use_incremental(config, game)
         self._workspace = Workspace(device.place)
         self._actor_critic = self._make_actor_critic()
         if isinstance(self._actor_critic, IncrementalPasses):
             games, units = len(self.self_play.lineups), self._actor_critic.first.units
-            self._followed_games = Followed(kept, games, units)
+            self._latest_outputs = LatestOutputs(kept, games, units)
         # Earlier selves that play on a GPU, with their networks on that device.
         self._selves: dict[NetworkPlayer, Actor | PlacesActor] = {}
 
@@ -109,7 +109,7 @@ class PPOGames:
             module.to(self._reading.dtype)
         self._actor_critic = self._make_actor_critic()
         if isinstance(self._actor_critic, IncrementalPasses):
-            self._actor_critic.first.begin(self._followed_games)
+            self._actor_critic.first.begin(self._latest_outputs)
 
     def _make_actor_critic(self) -> ActorCritic | IncrementalPasses:
         actor, critic = self._actor, self._critic
@@ -121,13 +121,13 @@ class PPOGames:
 
     @torch.no_grad()
     def _act(
-        self, quantities: Array, advice: Array, secrets: Array, masks: Array, movers: Array
+        self, features: Array, advice: Array, secrets: Array, masks: Array, movers: Array
     ) -> tuple[Array, Array]:
         """Return logits and the values of all seats; see `rollout.Act`."""
         if isinstance(self._actor_critic, IncrementalPasses):
             logits, critic_logits = self._actor_critic.act(
-                followed=self._followed_games,
-                quantities=quantities,
+                latest=self._latest_outputs,
+                features=features,
                 secrets=secrets,
                 movers=movers,
                 masks=masks,
@@ -135,7 +135,7 @@ class PPOGames:
                 workspace=self._workspace,
             )
             return logits, np.tanh(critic_logits / 2)
-        privileged = self._reading.privileged(quantities, secrets, None, self._workspace)
+        privileged = self._reading.privileged(features, secrets, None, self._workspace)
         found = self._actor_critic.act(privileged, self._device.tensor(advice), self._workspace)
         rows, columns = found.shape
         outputs = self._workspace.take("outputs", rows, columns, torch.float32).copy_(found)
@@ -143,8 +143,8 @@ class PPOGames:
         return self._device.array(outputs), self._device.array(values)
 
     @torch.no_grad()
-    def _logits_by(self, actor: Actor | PlacesActor, quantities: Array, advice: Array) -> Array:
-        outputs = actor(self._reading.seen(quantities), self._device.tensor(advice))
+    def _logits_by(self, actor: Actor | PlacesActor, features: Array, advice: Array) -> Array:
+        outputs = actor(self._reading.seen(features), self._device.tensor(advice))
         return self._device.array(outputs.float())
 
     def _logits_of(self, player: NetworkPlayer) -> Logits:
@@ -156,12 +156,12 @@ class PPOGames:
             actor.take_over(player.tensors)
             self._selves[player] = actor.to(self._device.place, self._reading.dtype)
         actor = self._selves[player]
-        return lambda quantities, advice: self._logits_by(actor, quantities, advice)
+        return lambda features, advice: self._logits_by(actor, features, advice)
 
     @torch.no_grad()
-    def _critic_values(self, quantities: Array, secrets: Array) -> Array:
+    def _critic_values(self, features: Array, secrets: Array) -> Array:
         """Return the values of all seats, in [-1, 1], the seat to move first: (n, players)."""
-        logits = self._critic(self._reading.privileged(quantities, secrets)).float()
+        logits = self._critic(self._reading.privileged(features, secrets)).float()
         return self._device.array(torch.tanh(logits / 2))
 
     def save(self) -> Saved:

@@ -17,7 +17,7 @@ from armarl.environments.self_play_batch import Turn
 from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 
-class Picks(NamedTuple):
+class DrawnActions(NamedTuple):
     """Random choices with numbers drawn in advance."""
 
     masks: NDArray[np.int8]  # (n, actions)
@@ -25,7 +25,7 @@ class Picks(NamedTuple):
     actions: NDArray[np.int64]  # (n,) written
 
 
-def pick_drawn(batch: Picks, i: int, thread: int) -> None:
+def pick_drawn(batch: DrawnActions, i: int, thread: int) -> None:
     """Write the legal action that the number of row `i` selects."""
     batch.actions[i] = pick(batch.masks[i], batch.draws[i])
 
@@ -69,7 +69,7 @@ class Openings:
             draws: float64 (games,), random numbers.
             actions: int64 (games,), written.
         """
-        self._device.run(pick_drawn, len(draws), Picks(turn.masks, draws, self._chosen))
+        self._device.run(pick_drawn, len(draws), DrawnActions(turn.masks, draws, self._chosen))
         now = self.under_way()
         actions[:] = actions * ~now + self._chosen * now
         self.left[:] = self.left - 1 * now

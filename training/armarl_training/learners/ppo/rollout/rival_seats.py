@@ -20,7 +20,7 @@ from armarl.players.protocol import choose_legally
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.networks.learner_devices import Array
 
-# From quantities (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
+# From features (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
 Logits = Callable[[Array, Array], Array]
 
 
@@ -31,7 +31,7 @@ class Position(NamedTuple):
     turn: Turn
     held: Array  # int64 (games,), the slot of the player to move, or LEARNER
     draws: Array  # float64 (games,), a random number for each
-    quantities: Array  # (games, size), features that the seat to move sees
+    features: Array  # (games, size), features that the seat to move sees
     advice: Array  # int64 (games, advisers)
     actions: Array  # int64 (games, k), the first column is written where an opponent moves
 

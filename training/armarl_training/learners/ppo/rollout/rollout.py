@@ -24,12 +24,13 @@ from armarl_training.learners.ppo.rollout.cuda_rival_seats import CudaRivals, Lo
 from armarl_training.learners.ppo.rollout.random_openings import Openings
 from armarl_training.learners.ppo.rollout.rival_seats import HostRivals, Position, Rivals
 from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.learning.rewards import Reward
 from armarl_training.learning.saving import check_arrays, check_range, recent_returns
-from armarl_training.networks.integer_observations import Draws, Quantities, draw
+from armarl_training.networks.integer_observations import Draws, IntegerObservations, draw
 from armarl_training.networks.learner_devices import Array, LearnerDevice, OnCpu, OnGpu
 from armarl_training.networks.softmax import make_softmax_scratch
 
-# Called on the positions in the order that they are reached. From quantities (games, size), advice
+# Called on the positions in the order that they are reached. From features (games, size), advice
 # (games, advisers), secrets (games, secrets), masks as bits (games, bytes) and the seats to move
 # (games,) to logits of at least the legal actions, float32 (games, at least actions), and the
 # values of all seats, see `CriticValues`.
@@ -42,7 +43,7 @@ class Rollout(NamedTuple):
     On a GPU the arrays are torch tensors.
 
     Attributes:
-        quantities: (steps + 1, games, size), what the seat to move saw. No action has been chosen
+        features: (steps + 1, games, size), what the seat to move saw. No action has been chosen
             for the last row yet.
         secrets: (steps + 1, games, secrets), what only the other seats knew then.
         masks: uint8 (steps, games, bytes), the legal actions as bits.
@@ -53,14 +54,14 @@ class Rollout(NamedTuple):
         log_probs: float32 (steps, games, 1 + looks), their log-probabilities; only for the learner.
         values: float32 (steps + 1, games, players), the critic's values of all seats, in [-1, 1],
             the mover's first.
-        look_values: float32 (steps, games, looks), the critic's values for the mover after the
+        lookahead_values: float32 (steps, games, looks), the critic's values for the mover after the
             lookahead actions; only for the learner.
         learners: bool (steps + 1, games), whether the decision is the learner's.
         rewards: float32 (steps, games, players), the returns at the end of a game.
         ends: int8 (steps, games), not PLAYING where the decision ended its game.
     """
 
-    quantities: Array
+    features: Array
     secrets: Array
     masks: Array
     advice: Array
@@ -68,13 +69,13 @@ class Rollout(NamedTuple):
     actions: Array
     log_probs: Array
     values: Array
-    look_values: Array
+    lookahead_values: Array
     learners: Array
     rewards: Array
     ends: Array
 
 
-class Early(NamedTuple):
+class EarlyRewards(NamedTuple):
     """Games that may have ended, and a second reward to mix in."""
 
     ends: NDArray[np.int8]  # (games,)
@@ -85,7 +86,7 @@ class Early(NamedTuple):
     rewards: NDArray[np.float32]  # (games, players), weighted by the rest; written
 
 
-def weigh_early(batch: Early, i: int, thread: int) -> None:
+def mix_early_rewards(batch: EarlyRewards, i: int, thread: int) -> None:
     """If game `i` has ended, mix its two rewards by their weights."""
     if batch.ends[i] == PLAYING:
         return
@@ -125,7 +126,8 @@ class SelfPlay:
 
         Args:
             steps: decisions of each game in a rollout.
-            reward: name of one of the game's rewards.
+            reward: name of one of the game's rewards, or of a function, see `rewards`. A function
+                is for the CPU, without lookahead actions.
             seed: seed of all randomness.
             looks: number of lookahead actions for each decision.
             advisers: scripted players that are asked at each decision.
@@ -139,9 +141,10 @@ class SelfPlay:
         """
         self._device = device = device or OnCpu(game)
         self.game, self.pool = game, pool
-        self.batch = SelfPlayBatch(game, games, reward=reward, device=device.name)
-        self.kept = Quantities(game, device)
-        self._ahead = LookAhead(game, self.kept, reward)
+        self._reward = Reward(game, reward)
+        self.batch = SelfPlayBatch(game, games, reward=self._reward.compiled, device=device.name)
+        self.kept = IntegerObservations(game, device)
+        self._ahead = LookAhead(game, self.kept, self._reward.compiled)
         advice = Advice(game, advisers)
         rows = device.scratch_rows(games)
         self._reached = device.interleaved((rows, len(game.actions)), np.float64)
@@ -162,7 +165,7 @@ class SelfPlay:
             self._openings = Openings(device, self.rng, games, share=share, longest=longest)
         zeros, size, players = device.zeros, game.observation.size, game.players
         self._rollout = Rollout(
-            quantities=zeros((steps + 1, games, size), self.kept.dtype),
+            features=zeros((steps + 1, games, size), self.kept.dtype),
             secrets=zeros((steps + 1, games, self.kept.secrets), self.kept.dtype),
             masks=zeros((steps, games, -(-len(game.actions) // 8)), np.uint8),
             advice=zeros((steps, games, len(advisers)), np.int64),
@@ -170,7 +173,7 @@ class SelfPlay:
             actions=zeros((steps, games, 1 + looks), np.int64),
             log_probs=zeros((steps, games, 1 + looks), np.float32),
             values=zeros((steps + 1, games, players), np.float32),
-            look_values=zeros((steps, games, looks), np.float32),
+            lookahead_values=zeros((steps, games, looks), np.float32),
             learners=zeros((steps + 1, games), np.bool_),
             rewards=zeros((steps, games, players), np.float32),
             ends=zeros((steps, games), np.int8),
@@ -204,6 +207,11 @@ class SelfPlay:
             self._decide(t, act)
             self._look_ahead(t, critic_values)
             self.batch.step(rollout.actions[t, :, 0], out=turn)
+            if self._reward.is_own:
+                over = np.flatnonzero(turn.ends != PLAYING)
+                turn.rewards[over] = self._reward.returns(
+                    self.game.taken(self.batch.final_states, over)
+                )
             rollout.rewards[t], rollout.ends[t] = turn.rewards, turn.ends
             if early and weight > 0:
                 self._weigh_early(t, early, weight)
@@ -212,7 +220,7 @@ class SelfPlay:
                 self._openings.note_ends(turn)
         self._see(steps)
         rollout.learners[steps] = self._held() == LEARNER
-        rollout.values[steps] = critic_values(rollout.quantities[steps], rollout.secrets[steps])
+        rollout.values[steps] = critic_values(rollout.features[steps], rollout.secrets[steps])
         self.rivals.end()
         return rollout
 
@@ -220,7 +228,7 @@ class SelfPlay:
         """Store what the seat to move sees, and what only the others know."""
         rollout, turn = self._rollout, self._turn
         rollout.movers[t] = turn.seats
-        self.kept.keep(turn.observations, rollout.quantities[t])
+        self.kept.keep(turn.observations, rollout.features[t])
         secrets, states = rollout.secrets[t], self.batch.states
         self.kept.keep_secrets(states, turn.seats, secrets, self._spare)
 
@@ -236,16 +244,16 @@ class SelfPlay:
         rollout.learners[t] = held == LEARNER
         draws = device.random(self.rng, rollout.actions[t].shape)
         rollout.advice[t] = self.rivals.advised(self.batch, turn, held, draws[:, 0])
-        quantities, advice, masks = rollout.quantities[t], rollout.advice[t], rollout.masks[t]
+        features, advice, masks = rollout.features[t], rollout.advice[t], rollout.masks[t]
         secrets, actions = rollout.secrets[t], rollout.actions[t]
-        logits, rollout.values[t] = act(quantities, advice, secrets, masks, rollout.movers[t])
+        logits, rollout.values[t] = act(features, advice, secrets, masks, rollout.movers[t])
         self._draw(logits, masks, draws, actions, rollout.log_probs[t])
         position = Position(
             batch=self.batch,
             turn=turn,
             held=held,
             draws=draws[:, 0],
-            quantities=quantities,
+            features=features,
             advice=advice,
             actions=actions,
         )
@@ -271,21 +279,21 @@ class SelfPlay:
     def _look_ahead(self, t: int, critic_values: CriticValues) -> None:
         """Have the critic judge the learner's lookahead actions."""
         rollout = self._rollout
-        if rollout.look_values.shape[2] == 0:
+        if rollout.lookahead_values.shape[2] == 0:
             return
         games = self._device.needed(rollout.learners[t])
         states, movers = self._device.taken(self.batch.states, games), rollout.movers[t, games]
         others = rollout.actions[t, games, 1:]
         if len(movers):
-            found = self._ahead.look_values(states, movers, others, critic_values)
-            rollout.look_values[t, games] = found
+            found = self._ahead.lookahead_values(states, movers, others, critic_values)
+            rollout.lookahead_values[t, games] = found
 
     def _weigh_early(self, t: int, early: str, weight: float) -> None:
         """Mix a second reward with the batch's own."""
         ends, rewards = self._rollout.ends[t], self._rollout.rewards[t]
         kind, finals = self.game.reward_kind(early), self.batch.final_states
-        batch = Early(ends, finals, kind, weight, self._returns, rewards)
-        self._device.run(weigh_early, len(ends), batch)
+        batch = EarlyRewards(ends, finals, kind, weight, self._returns, rewards)
+        self._device.run(mix_early_rewards, len(ends), batch)
 
     def save(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return the games in play, their lineups, and their random state."""

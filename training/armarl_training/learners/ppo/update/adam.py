@@ -1,7 +1,8 @@
 """Adam steps on the CPU that update weights, moments and averages in one pass.
 
-Torch makes a separate pass over all numbers for each of these: the norm of the gradient, scaling,
-the step, and the average. For small networks this takes twice as long.
+Torch's own fused step is now as fast (0.98 and 1.01 of an iteration's time, in two-player Armadora
+and Armada, on an AMD EPYC with AVX2). But it gives wrong weights if a gradient has another memory
+order than its weights (torch 2.13, CPU), and `lay_out_by_input` changes the order of weights.
 """
 
 from __future__ import annotations

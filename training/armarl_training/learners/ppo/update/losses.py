@@ -69,7 +69,7 @@ class LossWeights(NamedTuple):
 
 
 class LossScratch(NamedTuple):
-    """Memory that each thread of a crew needs to itself."""
+    """Memory that each threads of a team needs to itself."""
 
     statistics: Any  # float64 (scratch rows, STATISTICS), running sums
     softmax: SoftmaxScratch

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 
-class Seen(NamedTuple):
+class InputRows(NamedTuple):
     """The network inputs of all rows of some samples; see `Rollout`."""
 
-    quantities: Array  # (rows, size)
+    features: Array  # (rows, size)
     secrets: Array  # (rows, secrets)
     advice: Array  # int64 (rows, advisers)
-    entries: Entries | None  # set for sparse passes, which do not read quantities and secrets
+    entries: InputChanges | None  # set for sparse passes, which do not read features and secrets
 
 
 class Batch(NamedTuple):
     """A rollout's decisions, ready to learn from."""
 
-    seen: Seen
+    seen: InputRows
     samples: Samples
     # Takes the number of minibatches and the number of parts in each. Yields the parts of each
     # minibatch, as rows of the samples, int64 (n,).
@@ -48,7 +48,7 @@ class MinibatchPart(NamedTuple):
 
     rows: Array  # int64 (n,), indices into the samples
     number: int  # number of rows in the whole minibatch
-    seen: Seen
+    seen: InputRows
     samples: Samples
     loss_weights: LossWeights
     scratch: LossScratch  # used only by this part, as is the workspace
@@ -89,7 +89,7 @@ def gradient_of_outputs(
     return gradient
 
 
-class Entries(NamedTuple):
+class InputChanges(NamedTuple):
     """Sparse inputs of rows: the entries of row i are at `starts[i]` to `starts[i + 1]`.
 
     An entry is a change of an input from row i - 1, or from 0 where `anew`. For an input that is

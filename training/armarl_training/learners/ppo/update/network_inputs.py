@@ -15,7 +15,7 @@ from armarl_training.networks.bfloat16 import bits_of, write
 
 if TYPE_CHECKING:
     from armarl.compiler.work_sharing import Body
-    from armarl_training.networks.integer_observations import Quantities
+    from armarl_training.networks.integer_observations import IntegerObservations
     from armarl_training.networks.learner_devices import Array
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -24,8 +24,8 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 class ReadRows(NamedTuple):
     """Rows to read."""
 
-    quantities: NDArray[Any]  # (n, size)
-    secrets: NDArray[Any]  # (n, secrets), appended to the quantities
+    features: NDArray[Any]  # (n, size)
+    secrets: NDArray[Any]  # (n, secrets), appended to the features
     chosen: NDArray[np.int64]  # (k,) indices of the rows to read
     factors: NDArray[np.float32]  # (size + secrets,)
     # float32, or int16 with the bits of bfloat16, (k, size + secrets) written
@@ -45,29 +45,29 @@ def read_bfloat16(batch: ReadRows, i: int, thread: int) -> None:
 @part
 def _read(batch: ReadRows, i: int, is_bfloat16: bool) -> None:
     row, numbers, factors = batch.chosen[i], batch.numbers[i], batch.factors
-    size = batch.quantities.shape[1]
-    _scale(batch.quantities[row], factors[:size], numbers[:size], is_bfloat16)
+    size = batch.features.shape[1]
+    _scale(batch.features[row], factors[:size], numbers[:size], is_bfloat16)
     _scale(batch.secrets[row], factors[size:], numbers[size:], is_bfloat16)
 
 
 @part
 def _scale(
-    quantities: NDArray[Any], factors: NDArray[np.float32], numbers: NDArray[Any], is_bfloat16: bool
+    features: NDArray[Any], factors: NDArray[np.float32], numbers: NDArray[Any], is_bfloat16: bool
 ) -> None:
-    for k in range(quantities.size):
-        write(np.float32(quantities[k]) * factors[k], numbers, k, is_bfloat16)
+    for k in range(features.size):
+        write(np.float32(features[k]) * factors[k], numbers, k, is_bfloat16)
 
 
-class Reading:
+class InputReader:
     """Reads stored rows, selected and converted in one pass. On a GPU it uses torch operations.
 
     Attributes:
         dtype: the torch type of the inputs.
-        factors: float32 (size + secrets,), multiply quantities to give inputs.
+        factors: float32 (size + secrets,), multiply features to give inputs.
     """
 
     def __init__(
-        self, kept: Quantities, precision: str, run: Callable[..., None] | None = None
+        self, kept: IntegerObservations, precision: str, run: Callable[..., None] | None = None
     ) -> None:
         """Prepare for one of PRECISIONS.
 
@@ -78,13 +78,13 @@ class Reading:
         self._run = run or kept.device.run
         self.factors = kept.device.put((1 / kept.privileged_scales).astype(np.float32))
 
-    def seen(self, quantities: Array) -> torch.Tensor:
+    def seen(self, features: Array) -> torch.Tensor:
         """Return what seats see, (n, size)."""
-        return self.privileged(quantities, quantities[:, :0])
+        return self.privileged(features, features[:, :0])
 
     def privileged(
         self,
-        quantities: Array,
+        features: Array,
         secrets: Array,
         chosen: Array | None = None,
         workspace: Workspace | None = None,
@@ -94,16 +94,16 @@ class Reading:
         `chosen`, int64 (k,), selects rows; None selects all. With a workspace, the result lies
         there and stays valid until the next call.
         """
-        size = quantities.shape[1] + secrets.shape[1]
-        if isinstance(quantities, np.ndarray):
-            return self._read_by_loop(quantities, secrets, chosen, size, workspace)
+        size = features.shape[1] + secrets.shape[1]
+        if isinstance(features, np.ndarray):
+            return self._read_by_loop(features, secrets, chosen, size, workspace)
         rows = slice(None) if chosen is None else chosen
-        whole: torch.Tensor = torch.cat([quantities[rows], secrets[rows]], 1)
+        whole: torch.Tensor = torch.cat([features[rows], secrets[rows]], 1)
         return (whole * self._device.tensor(self.factors[:size])).to(self.dtype)
 
     def _read_by_loop(
         self,
-        quantities: NDArray[Any],
+        features: NDArray[Any],
         secrets: NDArray[Any],
         chosen: NDArray[np.int64] | None,
         size: int,
@@ -111,11 +111,11 @@ class Reading:
     ) -> torch.Tensor:
         """The same in one compiled loop, without intermediate copies of rows or floats."""
         if chosen is None:
-            chosen = np.arange(len(quantities))
+            chosen = np.arange(len(features))
         place = workspace or Workspace(self._device.place)
         read = place.take("read", chosen.size, size, self.dtype)
         batch = ReadRows(
-            quantities=np.ascontiguousarray(quantities),
+            features=np.ascontiguousarray(features),
             secrets=np.ascontiguousarray(secrets),
             chosen=chosen,
             factors=self.factors[:size],

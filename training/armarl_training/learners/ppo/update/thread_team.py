@@ -32,7 +32,7 @@ def torch_alone(wanted: bool) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-class Crew:
+class ThreadTeam:
     """A team of threads on each of which torch runs single-threaded. The caller is one of them.
 
     Attributes:
@@ -43,7 +43,7 @@ class Crew:
         self.number = number
         self._pool: ThreadPoolExecutor | None = None
         if number > 1:
-            name = "armarl-crew"
+            name = "armarl-team"
             self._pool = ThreadPoolExecutor(number - 1, name, lambda: torch.set_num_threads(1))
 
     def at_work(self) -> AbstractContextManager[None]:

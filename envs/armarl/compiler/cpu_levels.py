@@ -1,0 +1,49 @@
+"""Levels of processors, for kernels that are compiled on one machine and run on others.
+
+Numba compiles for the processor at hand, and its machine code may fail on another one. Code for a
+level of the x86-64 psABI runs on every processor with the features of that level.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import llvmlite.binding as llvm
+
+_LEVEL_2 = frozenset({"cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"})
+_LEVEL_3 = _LEVEL_2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}
+_LEVEL_4 = _LEVEL_3 | {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"}
+
+LEVELS = {"x86-64-v4": _LEVEL_4, "x86-64-v3": _LEVEL_3, "x86-64-v2": _LEVEL_2}
+"""The LLVM features of each level, best level first."""
+
+
+def usable_levels() -> tuple[str, ...]:
+    """Return the levels that this machine's processor has, best first.
+
+    Example:
+        >>> set(usable_levels()) <= set(LEVELS)
+        True
+    """
+    try:
+        features = llvm.get_host_cpu_features()
+    except RuntimeError:  # LLVM does not know them
+        return ()
+    found = {name for name, has_it in features.items() if has_it}
+    return tuple(level for level, wanted in LEVELS.items() if wanted <= found)
+
+
+def compile_for(level: str) -> None:
+    """Compile all kernels of this process for a level.
+
+    Raises:
+        ValueError: the level is unknown, or this machine's processor does not have it.
+        RuntimeError: Numba is in use already.
+    """
+    if level not in usable_levels():
+        choices = ", ".join(usable_levels()) or "none"
+        raise ValueError(f"this machine cannot compile for {level!r}; it can for: {choices}")
+    if "numba" in sys.modules:
+        raise RuntimeError("choose a level before Numba is imported")
+    os.environ |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}

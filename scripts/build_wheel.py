@@ -1,0 +1,70 @@
+"""Build a wheel for this platform that contains compiled kernels: the first step need not wait.
+
+    python scripts/build_wheel.py                       # into dist/, for the level x86-64-v3
+    python scripts/build_wheel.py --cpu x86-64-v4 --platform manylinux_2_28_x86_64
+
+The kernels run on every processor of the level, with this minor version of Python and NumPy and
+these versions of Numba and llvmlite. Elsewhere the wheel works, too, and compiles its kernels on
+first use. It takes some minutes and needs the packages `build` and `wheel`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def python(*arguments: str | Path, **variables: str) -> None:
+    """Run Python with some environment variables; stop if it fails."""
+    command = [sys.executable, *map(str, arguments)]
+    subprocess.run(command, check=True, env={**os.environ, **variables})
+
+
+def build(out: Path, cpu: str, platform: str) -> Path:
+    """Build the wheel in a folder and return its path."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        python("-m", "build", "--wheel", "--outdir", folder / "plain", ROOT)
+        python("-m", "wheel", "unpack", "--dest", folder, *folder.glob("plain/*.whl"))
+        (contents,) = folder.glob("armarl-*")
+        compile_into(contents, cpu)
+        python("-m", "wheel", "pack", "--dest-dir", folder, contents)
+        (packed,) = folder.glob("*.whl")
+        tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
+        tags = ("--python-tag", tag, "--abi-tag", tag, "--platform-tag", platform)
+        python("-m", "wheel", "tags", "--remove", *tags, packed)
+        (wheel,) = folder.glob("*.whl")
+        out.mkdir(parents=True, exist_ok=True)
+        return wheel.replace(out / wheel.name)
+
+
+def compile_into(contents: Path, cpu: str) -> None:
+    """Compile all kernels into an unpacked wheel."""
+    package = contents / "armarl"
+    command = ("-P", "-B", "-m", "armarl.cli", "compile", "--cpu", cpu)
+    python(*command, PYTHONPATH=str(contents), ARMARL_CACHE_DIR=str(package))
+    (package / "kernels" / ".locks").unlink(missing_ok=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cpu", default="x86-64-v3", metavar="LEVEL")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", metavar="FOLDER")
+    here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    parser.add_argument("--platform", default=here, metavar="TAG", help=f"platform tag ({here})")
+    options = parser.parse_args()
+    wheel = build(options.out, options.cpu, options.platform)
+    print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
