@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import draw, pick, seed, seed_chance, uniform
-from armarl.compiler.types import Mask, Observation, Returns, State, States
+from armarl.compiler.types import Mask, Observation, Returns, States
 from armarl.compiler.work_sharing import Body
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING, Fixed, verbs
 
@@ -29,6 +29,8 @@ Float64s = NDArray[np.float64]
 Chance = NDArray[np.uint64]  # (batch,) one stream of random numbers per game
 WrittenRows = NDArray[Any]  # one row per game; a GPU uses its own memory layout
 Scratch = States  # records of the type `Variant.scratch`
+
+PackedMasks = NDArray[np.uint8]  # (n, `packed_size`) masks with eight actions per byte
 
 # Results of `play_one` in place of a seat.
 HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL = -ENDED, -CUT_SHORT, -ILLEGAL
@@ -41,6 +43,35 @@ def own(thread: int) -> int:
     The rows in between stay unused, so that threads do not share cache lines.
     """
     return 2 * thread
+
+
+# --- packed masks ---------------------------------------------------------------------------------
+
+
+def packed_size(actions: int) -> int:
+    """Return the number of bytes of a packed mask."""
+    return -(-actions // 8)
+
+
+def pack(mask: Mask, packed: NDArray[np.uint8]) -> None:
+    """Write a mask to bits: action `a` is bit `a // size` of byte `a % size`.
+
+    So LLVM vectorises the loop. With neighbouring actions in one byte it would not.
+    """
+    size = packed.size
+    packed[:] = 0
+    for bit in range(8):
+        for i in range(min(size, mask.size - bit * size)):
+            packed[i] |= np.uint8(mask[bit * size + i]) << np.uint8(bit)
+
+
+def is_packed(packed: NDArray[np.uint8], action: int) -> bool:
+    """Return whether a packed mask has the action, which may be any number."""
+    size = packed.size
+    if action < 0 or action >= 8 * size:
+        return False
+    bit: int = packed[action % size] >> (action // size) & 1
+    return bit != 0
 
 
 # --- one game, for single environments -----------------------------------------------------------
@@ -396,7 +427,7 @@ class Plays(NamedTuple):
     kind: int  # number of the reward
     same_step: bool  # restart a game in the same step in which it ends
     over: Int8s  # (n,) final status of games that have not restarted; PLAYING for the others
-    legal: Int8s  # (n, actions) masks of the current states; our own copy
+    legal: PackedMasks  # (n, bytes) masks of the current states; our own copy
     ends: Int8s  # (n,) written: status of each game after the step
     rewards: Float64s  # (n, players) written
     finals: States  # (n,) written if `same_step` and the game ended: its last state
@@ -407,10 +438,11 @@ class Sights(NamedTuple):
 
     states: States  # (n,)
     over: Int8s  # (n,) as in `Plays`
-    legal: Int8s  # (n, actions) written; our own copy
+    legal: PackedMasks  # (n, bytes) written; our own copy
+    spare: Int8s  # (2 * threads, actions) scratch
     seats: Int64s  # (n,) written: the seat to move
     observations: WrittenRows  # float32 (n, size)
-    masks: WrittenRows  # int8 (n, actions), a copy of `legal` for the caller
+    masks: WrittenRows  # int8 (n, actions)
 
 
 class SelfPlay(NamedTuple):
@@ -433,7 +465,7 @@ def take_turn(batch: Plays, i: int, thread: int, fixed: Fixed) -> None:
         batch.ends[i] = batch.over[i] = PLAYING
         return
     end, action = np.int64(ILLEGAL), batch.actions[i]
-    if action < 0 or action >= batch.legal.shape[1] or batch.legal[i, action] == 0:
+    if not is_packed(batch.legal[i], action):
         batch.rewards[i, verbs.to_move(s)] = ILLEGAL_REWARD
     else:
         verbs.apply(s, action, *fixed)
@@ -448,23 +480,20 @@ def take_turn(batch: Plays, i: int, thread: int, fixed: Fixed) -> None:
         batch.over[i] = end
 
 
-def write_masks(s: State, over: bool, legal: Mask, mask: Mask, fixed: Fixed) -> None:
-    """Write the mask to our own copy and to the caller's. It is 0 where the game is over."""
-    if over:
-        legal[:] = 0
-    else:
-        verbs.legal(s, legal, *fixed)
-    for action in range(mask.size):
-        mask[action] = legal[action]
-
-
 def view_mover(batch: Sights, i: int, thread: int, fixed: Fixed) -> None:
     """Write the seat to move and its view. The mask is 0 where the game is over."""
     s = batch.states[i]
     seat = verbs.to_move(s)
     batch.seats[i] = seat
     verbs.observe(s, seat, batch.observations[i], *fixed)
-    write_masks(s, batch.over[i], batch.legal[i], batch.masks[i], fixed)
+    mask, shown = batch.spare[own(thread)], batch.masks[i]
+    if batch.over[i]:
+        mask[:] = 0
+    else:
+        verbs.legal(s, mask, *fixed)
+    pack(mask, batch.legal[i])
+    for action in range(mask.size):
+        shown[action] = mask[action]
 
 
 def step(batch: SelfPlay, i: int, thread: int, fixed: Fixed) -> None:

@@ -21,7 +21,6 @@ from armarl.core.batch_loops import (
     Int8s,
     Int64s,
     own,
-    write_masks,
 )
 from armarl.core.verbs import ILLEGAL, PLAYING, Fixed, verbs
 
@@ -148,7 +147,9 @@ def view_learner(views: LearnerViews, i: int, thread: int, fixed: Fixed) -> None
     batch = views.batch
     s = batch.states[i]
     verbs.observe(s, batch.seats[i], views.observations[i], *fixed)
-    write_masks(s, batch.over[i], batch.legal[i], views.masks[i], fixed)
-    if batch.over[i]:  # no action is played there: any may be drawn
-        batch.legal[i, :] = 1
-        views.masks[i, :] = 1
+    legal = batch.legal[i]
+    if batch.over[i]:
+        legal[:] = 1  # no action is played there: any may be drawn
+    else:
+        verbs.legal(s, legal, *fixed)
+    views.masks[i, :] = legal

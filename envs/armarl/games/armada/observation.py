@@ -169,7 +169,11 @@ def _gold(s: State, view: View, gold: Target) -> None:
 
 @blocks.add(Declared("ship", ("places",), 1, "a ship there (on land: not launched)", on="places"))
 def _ship(s: State, view: View, ship: Target) -> None:
-    _numbers(s.ship, 0, ship)
+    for i in range(TERRITORIES):
+        ship.out[i] = s.ships[0] >> i & 1
+    squares = window(ship.out, TERRITORIES, ship.out.size - TERRITORIES)
+    for i in range(squares.size):
+        squares[i] = s.ships[1] >> i & 1
 
 
 @blocks.add(Declared("explored", (CENTRALS,), 1, "the central territory is explored", on="central"))
@@ -186,7 +190,7 @@ def _tribes_own(s: State, view: View, tribes_own: Target) -> None:
 
 @blocks.add(Declared("tribes", (CENTRALS,), MOST_PIECES, "tribes there", _TRIBES, on="central"))
 def _tribes(s: State, view: View, tribes: Target) -> None:
-    _numbers(s.tribes, CENTRAL, tribes)
+    _numbers(s.tribes, 0, tribes)
 
 
 # --- the colours ----------------------------------------------------------------------------------

@@ -152,6 +152,9 @@ STATE = record_type(
     [
         ("rng", np.uint64),
         ("chart", np.uint64),  # the fingerprint of the variant's record of type FIXED
+        # The territories with a ship, which was not launched, and the squares with one, as sets.
+        # Squares count from 0.
+        ("ships", np.int64, 2),
         ("turn", np.int32),  # colour turns ended; -1 in the preliminary turn
         ("max_turns", np.int32),  # ADA-30
         ("order", np.int16),  # the action that began the chain under way, or -1
@@ -159,8 +162,7 @@ STATE = record_type(
         ("owner", np.int8, PLACE_ROOM),  # flag on land, colour of the crew at sea
         ("bands", np.int8, PLACE_ROOM),
         ("gold", np.int8, PLACE_ROOM),
-        ("ship", np.int8, PLACE_ROOM),  # 1 where a ship is (on land: not launched)
-        ("tribes", np.int8, TERRITORIES),
+        ("tribes", np.int8, CENTRALS),
         ("reserve", np.int8, FOUR),  # bands that each colour may still place
         ("supply_gold", np.int8),
         ("supply_tribes", np.int8),
@@ -206,7 +208,7 @@ STATE = record_type(
         ("cards", np.int8),
         ("enrolment", np.int8),
         ("winner", np.int8),  # the winning player, or -1
-        ("padding", np.int8, 7),
+        ("padding", np.int8, 11),
     ],
 )
 
@@ -349,6 +351,29 @@ def border_from(border: Int, fixed: State) -> Int:
 
 
 @kernel
+def has_ship(s: State, place: Int) -> Int:
+    """Return whether a ship is on a place (on land: not launched)."""
+    if place < TERRITORIES:
+        return s.ships[0] >> place & 1
+    return s.ships[1] >> (place - TERRITORIES) & 1
+
+
+@kernel
+def flip_ship(s: State, place: Int) -> None:
+    """Put a ship on a place without one, or take the ship from a place with one."""
+    if place < TERRITORIES:
+        s.ships[0] ^= np.int64(1) << place
+    else:
+        s.ships[1] ^= np.int64(1) << (place - TERRITORIES)
+
+
+@kernel
+def tribes_on(s: State, place: Int) -> Int:
+    """ADA-21: return the number of tribes on a place. They live in central territories alone."""
+    return np.int64(s.tribes[place - CENTRAL]) if CENTRAL <= place < TERRITORIES else np.int64(0)
+
+
+@kernel
 def is_unexplored(s: State, place: Int) -> Int:
     """ADA-21: a central territory without a flag. The tribes' flag marks it as explored."""
     return CENTRAL <= place < TERRITORIES and s.owner[place] == NOBODY
@@ -359,7 +384,7 @@ def is_hostile(s: State, place: Int, colour: Int) -> Int:
     """ADA-22: the place holds tribes or bands of an enemy."""
     if s.bands[place] > 0:
         return is_enemy(s, colour, np.int64(s.owner[place]))
-    return place < TERRITORIES and s.tribes[place] > 0
+    return tribes_on(s, place) > 0
 
 
 @kernel
@@ -382,8 +407,8 @@ def may_enter(s: State, place: Int, colour: Int) -> Int:
     if holds_others(s, place, colour):
         return False
     if place < TERRITORIES:
-        return s.tribes[place] == 0 and not is_unexplored(s, place)
-    return s.ship[place] == 1 and room(s, place) > 0
+        return tribes_on(s, place) == 0 and not is_unexplored(s, place)
+    return has_ship(s, place) and room(s, place) > 0
 
 
 # --- pieces --------------------------------------------------------------------------------------
@@ -440,7 +465,7 @@ def add_gold(s: State, place: Int, n: Int) -> None:
 def add_tribes(s: State, territory: Int, n: Int) -> None:
     """Move up to `n` tribes from the supply to a territory."""
     n = min(n, s.supply_tribes)
-    s.tribes[territory] += n
+    s.tribes[territory - CENTRAL] += n
     s.supply_tribes -= n
 
 

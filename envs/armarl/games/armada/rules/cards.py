@@ -39,6 +39,7 @@ from armarl.games.armada.state import (
     add_gold,
     add_tribes,
     finish_chain,
+    flip_ship,
     remove_bands,
     throw,
 )
@@ -229,7 +230,7 @@ def place_natives(s: State, territory: Int, fixed: State) -> None:
 def play_shipyard(s: State, place: Int) -> None:
     """ADA-32: put a ship from the box on one of the colour's own cities."""
     s.box -= 1
-    s.ship[place] = 1
+    flip_ship(s, place)
 
 
 @kernel

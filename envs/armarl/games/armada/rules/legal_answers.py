@@ -39,6 +39,8 @@ from armarl.games.armada.state import (
     PLACE_SHIP,
     SPREAD_BANDS,
     acting_colour,
+    city_place,
+    has_ship,
     lair_of,
     owned_in,
     room,
@@ -129,7 +131,7 @@ def answer_of(stage: Int) -> Int:
 def _offer_ships(s: State, mask: Mask, fixed: State) -> None:
     """ADA-13: mark the cities of the colour's own lair that have no ship."""
     for city in range(acting_colour(s) * CITIES, (acting_colour(s) + 1) * CITIES):
-        mask[fixed.first[SHIP] + city] = s.ship[fixed.cities[city]] == 0
+        mask[fixed.first[SHIP] + city] = not has_ship(s, city_place(city, fixed))
 
 
 @kernel

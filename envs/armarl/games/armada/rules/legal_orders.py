@@ -55,6 +55,7 @@ from armarl.games.armada.state import (
     cities_owned,
     city_place,
     colours_playing,
+    has_ship,
     holds,
     is_enemy,
     is_hostile,
@@ -152,7 +153,7 @@ def _offer_seawards(s: State, mask: Mask, place: Int, fixed: State) -> Int:
     colour = np.int64(s.owner[place])
     for border in range(fixed.sea_borders[place], fixed.sea_borders[place + 1]):
         to = np.int64(fixed.border_to[border])
-        if s.ship[to] == 0:
+        if not has_ship(s, to):
             if place >= TERRITORIES:
                 sail = fixed.first[SAIL] + border - fixed.sea_borders[TERRITORIES]
                 if offer(mask, sail):
@@ -179,7 +180,7 @@ def _offer_unlaunched(s: State, mask: Mask, colour: Int, land: Int, sea: Int, fi
     """
     for city in range(ALL_CITIES):
         place = city_place(city, fixed)
-        if s.ship[place] == 0:
+        if not has_ship(s, place):
             continue
         near = (land >> place & 1) | (fixed.land_near[place] & land) | (fixed.sea_near[place] & sea)
         if near and offer(mask, fixed.first[SCUTTLE] + city):
@@ -187,7 +188,7 @@ def _offer_unlaunched(s: State, mask: Mask, colour: Int, land: Int, sea: Int, fi
         if s.owner[place] == colour:
             begin = np.int64(fixed.sea_borders[place])
             for border in range(begin, fixed.sea_borders[place + 1]):
-                if s.ship[fixed.border_to[border]] == 0:
+                if not has_ship(s, np.int64(fixed.border_to[border])):
                     launch = fixed.first[LAUNCH] + fixed.launches[city] + border - begin
                     if offer(mask, launch):
                         return True
@@ -347,7 +348,7 @@ def _offer_shipyard(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
         return False
     for city in range(ALL_CITIES):
         place = city_place(city, fixed)
-        free = s.owner[place] == colour and s.ship[place] == 0
+        free = s.owner[place] == colour and not has_ship(s, place)
         if free and offer(mask, fixed.first[SHIPYARD] + city):
             return True
     return False

@@ -6,7 +6,7 @@ import numpy as np
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
-from armarl.games.armada.actions import ALL_CITIES, TERRITORIES
+from armarl.games.armada.actions import ALL_CITIES, CENTRAL, TERRITORIES
 from armarl.games.armada.knowledge import is_asked
 from armarl.games.armada.rules.legal_answers import most_bands, most_gold
 from armarl.games.armada.rules.legal_orders import levies
@@ -36,9 +36,11 @@ from armarl.games.armada.state import (
     city_place,
     disown_empty_ship,
     finish_chain,
+    flip_ship,
     post_place,
     remove_bands,
     throw,
+    tribes_on,
 )
 
 BANDS_FOR_GOLD = np.int64(4)  # ADA-25
@@ -63,8 +65,8 @@ def launch(s: State, city: Int, number: Int, fixed: State) -> None:
     """
     place = city_place(city, fixed)
     border = fixed.sea_borders[place] + number - fixed.launches[city]
-    s.ship[place] = 0
-    s.ship[fixed.border_to[border]] = 1
+    flip_ship(s, place)
+    flip_ship(s, np.int64(fixed.border_to[border]))
 
 
 @kernel
@@ -79,12 +81,13 @@ def city_of_launch(number: Int, fixed: State) -> Int:
 @kernel
 def sail(s: State, border: Int, fixed: State) -> None:
     """ADA-20: move a ship with its crew and gold to the next square."""
-    origin, to = border_from(border, fixed), fixed.border_to[border]
-    s.ship[to] = 1
+    origin, to = border_from(border, fixed), np.int64(fixed.border_to[border])
+    flip_ship(s, origin)
+    flip_ship(s, to)
     s.owner[to] = s.owner[origin]
     s.bands[to] = s.bands[origin]
     s.gold[to] = s.gold[origin]
-    s.ship[origin] = s.bands[origin] = s.gold[origin] = 0
+    s.bands[origin] = s.gold[origin] = 0
     s.owner[origin] = NOBODY
 
 
@@ -92,10 +95,10 @@ def sail(s: State, border: Int, fixed: State) -> None:
 def scuttle(s: State, number: Int, fixed: State) -> None:
     """ADA-24: return the gold aboard to the supply and the ship to the box."""
     if number < ALL_CITIES:
-        s.ship[city_place(number, fixed)] = 0
+        flip_ship(s, city_place(number, fixed))
     else:
         square = TERRITORIES + number - ALL_CITIES
-        s.ship[square] = 0
+        flip_ship(s, square)
         s.supply_gold += s.gold[square]
         s.gold[square] = 0
     s.box += 1
@@ -236,6 +239,6 @@ def fight(s: State) -> None:
 @kernel
 def _remove_tribes(s: State, territory: Int, n: Int) -> None:
     """Return up to `n` tribes to their supply."""
-    n = min(n, s.tribes[territory])
-    s.tribes[territory] -= n
+    n = min(n, tribes_on(s, territory))
+    s.tribes[territory - CENTRAL] -= n
     s.supply_tribes += n

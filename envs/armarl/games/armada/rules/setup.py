@@ -25,6 +25,7 @@ from armarl.games.armada.state import (
     add_bands,
     city_place,
     finish_chain,
+    flip_ship,
 )
 
 BANDS = np.array([0, 0, 18, 15, 18], np.int8)  # ADA-10 to ADA-12, by number of players
@@ -53,7 +54,7 @@ def _clear_board(s: State) -> None:
     """ADA-6, ADA-14: clear the board and give each colour its lair."""
     s.bands[:] = 0
     s.gold[:] = 0
-    s.ship[:] = 0
+    s.ships[:] = 0
     s.tribes[:] = 0
     s.owner[:] = NOBODY
     for territory in range(CENTRAL):
@@ -123,7 +124,7 @@ def _begin_preliminary(s: State) -> None:
 @kernel
 def place_ship(s: State, city: Int, fixed: State) -> None:
     """ADA-13: put a ship on a city. After the second one the bands are spread."""
-    s.ship[city_place(city, fixed)] = 1
+    flip_ship(s, city_place(city, fixed))
     s.box -= 1
     s.count += 1
     if s.count == SHIPS_EACH:

@@ -28,6 +28,7 @@ from armarl.games.armada.state import (
     city_place,
     colours_playing,
     enemy_cities_owned,
+    has_ship,
     is_enemy,
     is_hostile,
     is_unexplored,
@@ -36,6 +37,7 @@ from armarl.games.armada.state import (
     posts_owned,
     room,
     territories_of,
+    tribes_on,
 )
 from armarl.games.armada.style_columns import (
     ABANDONED_GOAL,
@@ -201,7 +203,7 @@ def garrison_of(s: State, style: Style) -> Int:
 @kernel
 def is_abandoned(s: State, territory: Int) -> Int:
     """Return whether a territory has gold worth a voyage, and neither bands nor tribes."""
-    return s.gold[territory] >= 2 and s.bands[territory] == 0 and s.tribes[territory] == 0
+    return s.gold[territory] >= 2 and s.bands[territory] == 0 and tribes_on(s, territory) == 0
 
 
 @kernel
@@ -312,12 +314,12 @@ def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any, fi
     for to in range(s.places):
         land = sea = entry_toll(s, style, to, colour)
         if to >= TERRITORIES:
-            land += style[EMBARK] if s.ship[to] == 1 else STRANDED
-            sea += style[BLOCKED] if s.ship[to] == 1 else 0
+            land += style[EMBARK] if has_ship(s, to) else STRANDED
+            sea += style[BLOCKED] if has_ship(s, to) else 0
         by_land[to], by_sea[to] = min(land, FAR), min(sea, FAR)
     for city in range(ALL_CITIES):
         place = city_place(city, fixed)
-        if s.ship[place] == 1 and is_own(s, place, colour):
+        if has_ship(s, place) and is_own(s, place, colour):
             _set_tolls_of_launching(s, style, place, by_land, by_sea, fixed)
 
 
@@ -328,7 +330,7 @@ def _set_tolls_of_launching(
     """Allow for a ship on a city, which may be launched and then boarded."""
     for border in range(fixed.sea_borders[city], fixed.sea_borders[city + 1]):
         square = np.int64(fixed.border_to[border])
-        if s.ship[square] == 0:
+        if not has_ship(s, square):
             by_land[square] = min(by_sea[square] + style[EMBARK], FAR)
 
 
@@ -348,8 +350,7 @@ def entry_toll(s: State, style: Style, to: Int, colour: Int) -> Int:
 @kernel
 def defenders_of(s: State, place: Int) -> Int:
     """Return the number of bands or tribes in a place."""
-    tribes = np.int64(s.tribes[place]) if place < TERRITORIES else np.int64(0)
-    return np.int64(s.bands[place]) + tribes
+    return np.int64(s.bands[place]) + tribes_on(s, place)
 
 
 @kernel
@@ -358,7 +359,7 @@ def ship_beside(s: State, shore: Int, colour: Int, fixed: State) -> Int:
     for border in range(fixed.sea_borders[shore], fixed.sea_borders[shore + 1]):
         square = np.int64(fixed.border_to[border])
         others = s.bands[square] > 0 and s.owner[square] != colour
-        if s.ship[square] == 1 and not others and room(s, square) > 2:
+        if has_ship(s, square) and not others and room(s, square) > 2:
             return True
     return False
 

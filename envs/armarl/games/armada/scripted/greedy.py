@@ -94,6 +94,7 @@ from armarl.games.armada.state import (
     city_place,
     colours_playing,
     enemy_cities_owned,
+    has_ship,
     is_enemy,
     lair_of,
     post_place,
@@ -510,7 +511,7 @@ def _answer(s: State, fixed: State) -> Int:
 @kernel
 def _bands_beside_ship(s: State, style: Style) -> Int:
     """Return how many bands to put on a territory at the start: some if it has a ship, else 0."""
-    return min(style[AT_SHIPS], np.int64(s.due)) if s.ship[s.target] == 1 else np.int64(0)
+    return min(style[AT_SHIPS], np.int64(s.due)) if has_ship(s, np.int64(s.target)) else np.int64(0)
 
 
 @kernel

@@ -39,11 +39,13 @@ from armarl.games.armada.state import (
     acting_seat,
     border_from,
     cities_owned,
+    has_ship,
     is_enemy,
     is_sea,
     is_unexplored,
     posts_owned,
     territories_of,
+    tribes_on,
 )
 from armarl.games.armada.text.describe import owner_name, stage_name
 
@@ -196,7 +198,7 @@ class _Reasons:
         place = int(self.fixed["cities"][self.number])
         if self.number // CITIES != self.colour:
             return f"{self._place(place)} is not a city of {self.name}'s lair (ADA-13)"
-        if self.s["ship"][place]:
+        if has_ship(self.s, place):
             return f"{self._place(place)} already has a ship (ADA-13)"
         return self._wrong_stage()
 
@@ -205,7 +207,7 @@ class _Reasons:
             self.game.attributes["chart"].numbers[name]
             for name in self._text().removeprefix("launch ").split()
         )
-        if not self.s["ship"][place]:
+        if not has_ship(self.s, place):
             return f"there is no ship on {self._place(place)} (ADA-16)"
         if not self._own(place):
             return f"{self._not_owned(place)} (ADA-16)"
@@ -216,7 +218,7 @@ class _Reasons:
 
     def _sail(self) -> str:
         place, to = self._border(int(self.fixed["sea_borders"][TERRITORIES]) + self.number)
-        if not self.s["ship"][place]:
+        if not has_ship(self.s, place):
             return f"there is no ship on {self._place(place)} (ADA-20)"
         if missing := self._no_bands(place):
             return f"{missing} (ADA-20)"
@@ -225,11 +227,11 @@ class _Reasons:
     def _scuttle(self) -> str:
         if self.number < ALL_CITIES:
             place = int(self.fixed["cities"][self.number])
-            if not self.s["ship"][place]:
+            if not has_ship(self.s, place):
                 return f"there is no ship on {self._place(place)} (ADA-24)"
             return f"{self.name} has no band on {self._place(place)} or next to it (ADA-24)"
         place = TERRITORIES + self.number - ALL_CITIES
-        if not self.s["ship"][place]:
+        if not has_ship(self.s, place):
             return f"there is no ship on {self._place(place)} (ADA-24)"
         if self.s["bands"][place]:
             return f"the ship on {self._place(place)} has bands aboard (ADA-24)"
@@ -242,7 +244,7 @@ class _Reasons:
         s, name = self.s, self._place(to)
         if missing := self._no_bands(place):
             return f"{missing} (ADA-17)"
-        if is_sea(to) and not s["ship"][to]:
+        if is_sea(to) and not has_ship(s, to):
             return f"there is no ship on {name} to board (ADA-17)"
         if s["bands"][to] and not self._own(to):
             return f"bands of {owner_name(s['owner'][to])} are on {name} (ADA-18, ADA-19)"
@@ -259,7 +261,7 @@ class _Reasons:
             return f"{missing} (ADA-22)"
         if s["bands"][to] and not is_enemy(s, self.colour, int(s["owner"][to])):
             return f"the bands on {name} are not enemies (ADA-11, ADA-22)"
-        if not s["bands"][to] and (is_sea(to) or not s["tribes"][to]):
+        if not s["bands"][to] and not tribes_on(s, to):
             return f"there is nothing to attack on {name} (ADA-22)"
         return f"an attack needs 2 bands, but {self._place(place)} has only 1 (ADA-22)"
 

@@ -51,6 +51,8 @@ from armarl.games.armada.state import (
     SPREAD_BANDS,
     acting_colour,
     acting_seat,
+    flip_ship,
+    has_ship,
 )
 from armarl.games.armada.text.describe import stage_name
 
@@ -93,7 +95,7 @@ def _seat_players(s: Any, view: Description, players: int) -> None:
 
 def _put_pieces(s: Any, view: Description, places: Sequence[str]) -> None:
     """Put all pieces on the chart, and the rest into the supplies (ADA-6)."""
-    for key in ("bands", "gold", "ship", "tribes"):
+    for key in ("bands", "gold", "ships", "tribes"):
         s[key] = 0
     s["owner"] = NOBODY
     for place in range(CENTRAL):
@@ -103,22 +105,26 @@ def _put_pieces(s: Any, view: Description, places: Sequence[str]) -> None:
         owner = here.word("owner", _OWNERS)
         if "owner" in value:
             s["owner"][place] = NOBODY if owner is None else _OWNERS.index(owner)
-        for key in ("bands", "tribes", "gold"):
+        for key in ("bands", "gold"):
             s[key][place] = here.number(key, 0, 0, MOST_PIECES)
-        s["ship"][place] = here.flag("ship")
+        tribes = here.number("tribes", 0, 0, MOST_PIECES if place >= CENTRAL else 0)
+        if tribes:
+            s["tribes"][place - CENTRAL] = tribes
+        if here.flag("ship"):
+            flip_ship(s, place)
     for name, value in view.named("ships", places[TERRITORIES:]):
         place, here = places.index(name), Description(value, f"'ships'[{name!r}]")
         colour = here.word("colour", COLOURS)
         s["owner"][place] = NOBODY if colour is None else COLOURS.index(colour)
         for key in ("bands", "gold"):
             s[key][place] = here.number(key, 0, 0, SHIP_ROOM)
-        s["ship"][place] = 1
+        flip_ship(s, place)
     for number in range(FOUR):
         on_board = int(s["bands"][s["owner"] == number].sum())
         s["reserve"][number] = max(-1, MOST_PIECES - on_board)  # `valid` objects to -1
     s["supply_gold"] = max(-1, MOST_PIECES - int(s["gold"].sum()))
     s["supply_tribes"] = max(-1, MOST_PIECES - int(s["tribes"].sum()))
-    s["box"] = SHIPS - int(s["ship"].sum())
+    s["box"] = SHIPS - sum(ships.bit_count() for ships in s["ships"].tolist())
 
 
 # --- the turn ------------------------------------------------------------------------------------
@@ -244,7 +250,7 @@ def _preparations(s: Any, stage: int, fixed: Any) -> Iterator[dict[str, Any]]:
     colour = int(s["colour"][0])
     lair = slice(colour * LAIR, (colour + 1) * LAIR)
     if stage == PLACE_SHIP:
-        placed = int(s["ship"][lair].sum())
+        placed = sum(int(has_ship(s, place)) for place in range(lair.start, lair.stop))
         if placed < SHIPS_EACH:
             yield {"count": placed}
         return

@@ -8,7 +8,7 @@ import numpy as np
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
-from armarl.games.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES
+from armarl.games.armada.actions import CENTRAL, MOST_PIECES
 from armarl.games.armada.chart.loading import CITIES
 from armarl.games.armada.rules.deck import DEALT
 from armarl.games.armada.rules.scoring import in_victory, last_player
@@ -33,6 +33,7 @@ from armarl.games.armada.state import (
     acting_seat,
     city_place,
     colours_playing,
+    has_ship,
 )
 from armarl.games.armada.validity.chain import no_chain
 from armarl.games.armada.validity.pieces import any_set, is_city, total_of
@@ -73,9 +74,9 @@ def _nothing_has_happened(s: State) -> Int:
             return False
     for place in range(PLACE_ROOM):
         owner = place // LAIR if place < CENTRAL else NOBODY
-        if s.owner[place] != owner or (place >= TERRITORIES and s.ship[place] != 0):
+        if s.owner[place] != owner:
             return False
-    return True
+    return s.ships[1] == 0
 
 
 @kernel
@@ -88,7 +89,7 @@ def _neutral_lair_is_right(s: State, fixed: State) -> Int:
     """ADA-12: nobody's lair has 3 bands on each city, 1 on each other territory, and no ship."""
     for territory in range(s.neutral * LAIR, (s.neutral + 1) * LAIR):
         bands = NEUTRAL_IN_CITY if is_city(territory, fixed) else NEUTRAL_ELSEWHERE
-        if s.bands[territory] != bands or s.ship[territory] != 0:
+        if s.bands[territory] != bands or has_ship(s, np.int64(territory)):
             return False
     return True
 
@@ -98,7 +99,7 @@ def _ships_in(s: State, colour: Int, fixed: State) -> Int:
     """Count the ships on the cities of a lair."""
     n = 0
     for city in range(colour * CITIES, (colour + 1) * CITIES):
-        n += s.ship[city_place(city, fixed)]
+        n += has_ship(s, city_place(city, fixed))
     return n
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armarl.compiler.bits import count
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import ALL_CITIES, CENTRAL, MOST_PIECES, TERRITORIES
@@ -28,6 +29,8 @@ from armarl.games.armada.state import (
     SHIPS,
     TRIBES,
     city_place,
+    has_ship,
+    tribes_on,
 )
 
 # --- options -------------------------------------------------------------------------------------
@@ -74,15 +77,22 @@ def seats_are_right(s: State) -> Int:
 @kernel
 def place_is_lawful(s: State, place: Int, fixed: State) -> Int:
     """A place holds only what it can hold."""
-    if s.bands[place] < 0 or s.gold[place] < 0 or s.ship[place] < 0 or s.ship[place] > 1:
+    if s.bands[place] < 0 or s.gold[place] < 0:
         return False
     if s.owner[place] < NOBODY or s.owner[place] > TRIBES:
         return False
     if place >= TERRITORIES:
         return _square_is_lawful(s, place)
-    if s.ship[place] == 1 and not is_city(place, fixed):
+    if has_ship(s, place) and not is_city(place, fixed):
         return False
     return _territory_is_lawful(s, place)
+
+
+@kernel
+def ships_are_on_places(s: State) -> Int:
+    """No ship is on a territory or square that the chart has not."""
+    squares = np.int64(s.places) - TERRITORIES
+    return s.ships[0] >> TERRITORIES == 0 and (squares == 64 or s.ships[1] >> squares == 0)
 
 
 @kernel
@@ -101,15 +111,15 @@ def _square_is_lawful(s: State, place: Int) -> Int:
         return False
     if s.neutral >= 0 and s.owner[place] == s.neutral:
         return False
-    if s.ship[place] == 1:
-        return place < s.places and np.int64(s.bands[place]) + s.gold[place] <= SHIP_ROOM
+    if place < s.places and has_ship(s, place):
+        return np.int64(s.bands[place]) + s.gold[place] <= SHIP_ROOM
     return s.bands[place] == 0 and s.gold[place] == 0
 
 
 @kernel
 def _territory_is_lawful(s: State, place: Int) -> Int:
     """ADA-14, ADA-21: lairs are owned, unexplored land is empty, tribes are under their flag."""
-    tribes, owner = s.tribes[place], s.owner[place]
+    tribes, owner = tribes_on(s, place), s.owner[place]
     if tribes < 0 or (tribes > 0 and owner != TRIBES):
         return False
     if place < CENTRAL:
@@ -158,7 +168,7 @@ def pieces_add_up(s: State) -> Int:
     return (
         s.supply_gold + total_of(s.gold) == MOST_PIECES
         and s.supply_tribes + total_of(s.tribes) == MOST_PIECES
-        and s.box + total_of(s.ship) == SHIPS
+        and s.box + count(s.ships[0]) + count(s.ships[1]) == SHIPS
     )
 
 

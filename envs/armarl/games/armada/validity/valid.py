@@ -24,6 +24,7 @@ from armarl.games.armada.validity.pieces import (
     place_is_lawful,
     same_options,
     seats_are_right,
+    ships_are_on_places,
 )
 
 FAULTS = (
@@ -63,6 +64,8 @@ def valid(s: State, blank: State, fixed: State) -> Int:
         return OPTIONS
     if not seats_are_right(s):
         return SEATS
+    if not ships_are_on_places(s):
+        return PLACES
     for place in range(PLACE_ROOM):
         if not place_is_lawful(s, place, fixed):
             return PLACES
