@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.array_views import window
 from armarl.compiler.randomness import draw, pick, seed, seed_chance, uniform
 from armarl.compiler.types import Mask, Observation, Returns, States
 from armarl.compiler.work_sharing import Body
@@ -59,10 +60,12 @@ def pack(mask: Mask, packed: NDArray[np.uint8]) -> None:
     So LLVM vectorises the loop. With neighbouring actions in one byte it would not.
     """
     size = packed.size
-    packed[:] = 0
-    for bit in range(8):
-        for i in range(min(size, mask.size - bit * size)):
-            packed[i] |= np.uint8(mask[bit * size + i]) << np.uint8(bit)
+    for i in range(size):
+        packed[i] = mask[i]
+    for bit in range(1, 8):
+        some = window(mask, min(bit * size, mask.size), size)
+        for i in range(some.size):
+            packed[i] |= some[i] << bit
 
 
 def is_packed(packed: NDArray[np.uint8], action: int) -> bool:
