@@ -72,7 +72,7 @@ def pixels(sheet: Sheet, parts: tuple[Part, ...], width: int, theme: str) -> NDA
     check_theme(theme, PLAIN_THEMES)
     kind = sheet, theme, *size_of(sheet, width)
     with _LOCK:
-        canvas = _KEPT.get(kind)
+        canvas: _Canvas | None = _KEPT.get(kind)
         if canvas is None:
             canvas = _Canvas(kind)
             _KEPT.keep(kind, canvas, canvas.size)
