@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
+import tracemalloc
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from armarl.core.pictures import lettering
+from armarl.core.pictures import lettering, raster
 from armarl.core.pictures.sheet import WIDTH
 from armarl.games.make_game import make_game
 
@@ -162,6 +164,33 @@ def test_frames_in_parts_are_the_whole_picture(name, theme):
     apart = np.abs(whole.astype(int) - frame)
     assert apart.mean() < 1.0
     assert (apart.max(axis=2) > 48).mean() < 0.004  # the edges of some parts, by a part of a pixel
+
+
+@pytest.mark.usefixtures("resvg")
+@pytest.mark.parametrize("width", [301, 1024])
+def test_what_is_kept_is_bounded_in_bytes(width, monkeypatch):
+    """Regression: parts were kept by number, and last frames kept theirs: gigabytes at 4096 pixels.
+
+    The bound changes no frame, not even where the parts of one are beyond it.
+    """
+    game = make_game("armadora", players=3)
+    states, rng, pictures = game.new_states(3), np.random.default_rng(0), []
+    for _ in range(4):
+        action = rng.choice(np.flatnonzero(game.legal_masks(states)[0]))
+        game.apply(states, np.array([0]), np.array([action]))
+        pictures.append(game.picture(states[0]))
+    frames = [picture.pixels(width) for picture in pictures]
+    most = 1 << 20
+    monkeypatch.setattr(raster, "_KEPT", raster._Kept(1024, most))
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for picture, frame in zip(pictures, frames, strict=True):
+            assert np.array_equal(picture.pixels(width), frame)
+            gc.collect()
+            assert tracemalloc.get_traced_memory()[0] < most + (1 << 20)  # and what is not pixels
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.usefixtures("resvg")

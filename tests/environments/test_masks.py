@@ -15,7 +15,7 @@ from pettingzoo.utils.wrappers import (
     TerminateIllegalWrapper,
 )
 
-from armarl import SeatEnv, SeatVectorEnv, armadora_v0
+from armarl import SeatEnv, SeatVectorEnv, armadora_v0, make_game
 from armarl.environments.action_masks import MANY_ILLEGAL
 from armarl_training.vec_env import make_vec_env
 from variants import every_game, every_rich_game, every_variant
@@ -275,6 +275,18 @@ def test_options_of_a_reset_that_are_none(options):
         with pytest.raises(TypeError, match="options must be a dictionary or None"):
             env.reset(seed=1, options=options)
         env.reset(seed=1, options={})
+
+
+@pytest.mark.parametrize("name", [None, ["armadora"], {}, b"armadora", 5])
+def test_names_that_are_no_text(name):
+    """Regression: lists raised bare TypeErrors about hashes."""
+    with pytest.raises(TypeError, match="the name of a game must be text"):
+        make_game(name)
+    env = armadora_v0.raw_env()
+    env.reset(seed=1)
+    if name is not None:
+        with pytest.raises(ValueError, match=r"unknown agent .*; choose from player_0"):
+            env.concealed_state(name)
 
 
 MAKERS = (

@@ -21,7 +21,7 @@ from armarl.games.make_game import make_game
 from armarl.matches.playing import workers_for
 from armarl.players.human import HumanPlayer
 from armarl.players.player_specs import Spec
-from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
+from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, choose_legally
 from armarl.players.registry import register_player
 from armarl.players.simple_players import RandomPlayer
 from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
@@ -277,6 +277,58 @@ def test_players_given_as_objects_that_are_none() -> None:
     assert make_player(strange.Fixed(GAME), GAME).name == "fixed"
     with pytest.raises(RuntimeError, match="'leaver' tried to end the program"):
         ask_thoughts(strange.Leaver(GAME), GAME, GAME.new_states(FOUR), SEATS, DRAWS)
+
+
+class Lying(np.ndarray):
+    """An array that says it has another shape."""
+
+    @property
+    def shape(self) -> Any:
+        return FOUR.size, len(GAME.actions)
+
+
+class Dreamer(RandomPlayer):
+    """Thinks what the test wants."""
+
+    answer: Any = None
+
+    def think(self, states: Any, seats: Any, draws: Any) -> Any:
+        return self.answer
+
+
+WIDE = (FOUR.size, len(GAME.actions))
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "said"),
+    [
+        (None, TypeError, "think must return Thoughts, not NoneType"),
+        ((None, None, None, None), TypeError, "think must return Thoughts, not tuple"),
+        (Thoughts(np.ones((4, 3))), ValueError, r"probabilities .* must have shape \(4, 229\)"),
+        (Thoughts(np.ones((4, 3)).view(Lying)), ValueError, r"must have shape .*, not \(4, 3\)"),
+        (Thoughts(visits=np.ones((2, *WIDE))), ValueError, "visits"),
+        (Thoughts(value=np.ones(WIDE)), ValueError, r"value .* must have shape \(4,\)"),
+        (Thoughts(value=0.5), ValueError, r"value .* must have shape \(4,\)"),  # type: ignore[arg-type]
+        (Thoughts(values=np.full(WIDE, "1")), TypeError, "values .* must be numbers"),
+        (Thoughts(value=np.full(4, 10**400, object)), TypeError, "value .* must be numbers"),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else None,
+)
+def test_thoughts_that_are_none(answer: Any, error: type[Exception], said: str) -> None:
+    """Regression: they were taken, and a command or a page failed later with NumPy's words."""
+    player = Dreamer(GAME)
+    player.answer = answer
+    with pytest.raises(error, match=said):
+        ask_thoughts(player, GAME, GAME.new_states(FOUR), SEATS, DRAWS)
+
+
+def test_thoughts_do_not_change_after_their_check() -> None:
+    player, own = Dreamer(GAME), np.zeros(WIDE)
+    player.answer = Thoughts(own.view(Lying))
+    found = ask_thoughts(player, GAME, GAME.new_states(FOUR), SEATS, DRAWS).probabilities
+    own[:] = 1
+    assert type(found) is np.ndarray
+    assert not found.any()
 
 
 class HeldOn:

@@ -5,9 +5,12 @@ The tests count, for every player that was made, the games and seats of each dea
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +20,22 @@ import pytest
 import spies
 from armarl import play_match
 from armarl.arena.tournament import play_tournament
-from armarl.cli.terminal import watch_at_terminal
+from armarl.cli.terminal import play_at_terminal, watch_at_terminal
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
 from armarl.matches.playing import draw_seeds
 from armarl.matches.records import read_records
-from armarl.workers.jobs import Workers
+from armarl.players.human import HumanPlayer
+from armarl.players.simple_players import RandomPlayer
+from armarl.workers import processes, spread
+from armarl.workers.jobs import Known, Workers
 from armarl_training import make_vec_env
 from spies import Spy, Truth
-from variants import Variant, every_rich_game, every_variant
+from variants import RICH, Variant, every_rich_game, every_variant
 
 SPY = "spies:Spy"
+DEALS = 2
 
 
 @pytest.fixture(autouse=True)
@@ -39,28 +46,26 @@ def _nobody() -> Iterator[None]:
     spies.MADE.clear()
 
 
-def match(game: Any, players: list[Any], folder: Path, games: int, workers: Workers = 1) -> Truth:
-    path = folder / "games.txt"
+def match(
+    game: Any, players: list[Any], folder: Path, workers: Workers = 1, deals: int = DEALS
+) -> Truth:
+    path, games = folder / "games.txt", deals * len(set(game.sides))
     play_match(game, players, games, seed=7, workers=workers, records=path)
     return Truth(read_records(path))
 
 
-def tournament(game: Any, players: list[Any], folder: Path, **how: Any) -> Truth:
-    play_tournament(game, players, 4, seed=7, folder=folder / "arena", **how)
-    paths = sorted((folder / "arena" / "records").iterdir())
-    return Truth(record for path in paths for record in read_records(path))
+def assert_nothing_more(game: Any, truth: Truth, made: list[Spy], tables: int) -> None:
+    """Count what each spy saw: a table from one seat, and of each deal one game.
 
-
-def assert_nothing_more(game: Any, truth: Truth, made: list[Spy], least: int) -> None:
-    """Count what each spy saw of a deal: one game from one seat, in at least so many deals.
-
-    Kuhn poker has so few cards that games cannot be told apart. There it counts seats alone.
+    Kuhn poker has so few cards that games cannot be told apart. There seats and tables alone are
+    counted, of which every spy must have one.
     """
-    once, more = truth.count(made)
+    asked = [spy for spy in made if spy.seats]  # the others were made for their name
+    assert len(asked) == tables * game.players
+    assert {len(spy.seats) for spy in asked} == {1}
+    once, more = truth.count(asked)
     assert more == 0
-    assert once >= least or game.name == "kuhn_poker"
-    assert {len(spy.seats) for spy in made} <= {0, 1}  # 0: made for its name
-    assert sum(len(spy.seats) for spy in made) >= game.players
+    assert once >= len(asked) or game.name == "kuhn_poker"
 
 
 @every_variant
@@ -70,15 +75,24 @@ def test_in_matches(variant: Variant, tmp_path: Path) -> None:
     There are fewer entrants than sides in games for three, so the last one holds two seats.
     """
     game = variant.make()
-    truth = match(game, [SPY, SPY], tmp_path, 4 * len(set(game.sides)))
-    assert_nothing_more(game, truth, spies.MADE, 4 * game.players)
+    truth = match(game, [SPY, SPY], tmp_path)
+    assert_nothing_more(game, truth, spies.MADE, len(set(game.sides)))
+
+
+def tournament(game: Any, players: list[Any], folder: Path, **how: Any) -> tuple[Truth, int]:
+    """Return the truth, and the number of tables."""
+    played = play_tournament(game, players, DEALS, seed=7, folder=folder / "arena", **how)
+    paths = sorted((folder / "arena" / "records").iterdir())
+    truth = Truth(record for path in paths for record in read_records(path))
+    return truth, sum(len(played.tables(lineup)) for lineup in played.lineups())
 
 
 @every_variant
 def test_in_tournaments(variant: Variant, tmp_path: Path) -> None:
     """Three entrants, so that each meets its deals in several lineups too."""
     game = variant.make()
-    assert_nothing_more(game, tournament(game, [SPY] * 3, tmp_path), spies.MADE, 8 * game.players)
+    truth, tables = tournament(game, [SPY] * 3, tmp_path)
+    assert_nothing_more(game, truth, spies.MADE, tables)
 
 
 @every_rich_game
@@ -87,9 +101,9 @@ def test_beside_players_that_keep_no_memory(variant: Variant, how: str, tmp_path
     """Players of ours may play all tables at once, but not if one at the tables could remember."""
     game = variant.make()
     if how == "match":
-        truth = match(game, ["random", SPY], tmp_path, 12)
+        truth = match(game, ["random", SPY], tmp_path)
     else:
-        truth = tournament(game, ["random", SPY, "random"], tmp_path)
+        truth, _ = tournament(game, ["random", SPY, "random"], tmp_path)
     once, more = truth.count(spies.MADE)
     assert more == 0
     assert once >= 8 or game.name == "kuhn_poker"
@@ -98,21 +112,80 @@ def test_beside_players_that_keep_no_memory(variant: Variant, how: str, tmp_path
 
 def test_in_teams_of_different_players(tmp_path: Path) -> None:
     game = make_game("armadora", players=4)
-    truth = tournament(game, [SPY] * 4, tmp_path, mixed=True)
-    assert_nothing_more(game, truth, spies.MADE, 100)
+    truth, tables = tournament(game, [SPY] * 4, tmp_path, mixed=True)
+    assert_nothing_more(game, truth, spies.MADE, tables)
 
 
-@every_rich_game
-def test_in_worker_processes(
-    variant: Variant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One process plays several rotations of a deal, one after another."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    game, seen = variant.make(), tmp_path / "seen"
+# --- workers --------------------------------------------------------------------------------------
+
+
+class Here:
+    """A cluster of this process alone, whose jobs carry the very same objects."""
+
+    def results(self, work: Any, jobs: Any) -> Generator[Any, None, None]:
+        yield from map(work, jobs)
+
+
+def assert_nothing_more_at(workers: Workers, variant: Variant, folder: Path) -> None:
+    game, seen = variant.make(), folder / "seen"
     seen.mkdir()
-    spec = f'{SPY},"{seen}"'
-    truth = match(game, [spec] * 2, tmp_path, 12, workers=2)
-    assert_nothing_more(game, truth, spies.written(seen, game), 4 * game.players)
+    truth = match(game, [f'{SPY},"{seen}"'] * 2, folder, workers)
+    assert_nothing_more(game, truth, spies.written(seen, game), len(set(game.sides)))
+
+
+@every_variant
+def test_on_a_cluster_in_this_process(variant: Variant, tmp_path: Path) -> None:
+    """Regression: jobs shared the players made for a cluster, if nothing had copied them."""
+    assert_nothing_more_at(Here(), variant, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def one_process() -> Iterator[Any]:
+    """A worker process that plays all rotations of all variants, as `in_processes` prepares it."""
+    prepared = processes._prepare, (Known.here(), 1)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), *prepared) as pool:
+
+        def in_this_one(work: Any, jobs: Any, number: int) -> Iterator[Any]:
+            for future in [pool.submit(processes._do, work, job) for job in jobs]:
+                yield future.result()
+
+        yield in_this_one
+
+
+@every_variant
+def test_in_a_worker_process(
+    variant: Variant, tmp_path: Path, one_process: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process plays all rotations of a deal, one after another."""
+    monkeypatch.setattr(spread, "in_processes", one_process)
+    assert_nothing_more_at(2, variant, tmp_path)
+
+
+def test_in_worker_processes(tmp_path: Path) -> None:
+    """The processes that a match starts itself."""
+    assert_nothing_more_at(2, RICH[0], tmp_path)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Workers]:
+    ray = pytest.importorskip("ray")
+    from armarl.workers.ray_cluster import RayCluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        patch.setenv("RAY_worker_niceness", "0")
+        ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+        yield RayCluster()
+        ray.shutdown()
+
+
+@every_variant
+def test_on_ray(variant: Variant, tmp_path: Path, cluster: Workers) -> None:
+    """A cluster gets objects, one for each seat; a worker plays several rotations of a deal."""
+    assert_nothing_more_at(cluster, variant, tmp_path)
+
+
+# --- one game: a player for each seat -------------------------------------------------------------
 
 
 @every_variant
@@ -137,12 +210,96 @@ def test_in_environments_with_opponents(variant: Variant) -> None:
     assert [spy.seats for spy in spies.MADE] == 3 * [{seat} for seat in range(1, game.players)]
 
 
-@every_rich_game
-def test_at_the_terminal(variant: Variant) -> None:
+@every_variant
+def test_in_an_environment_whose_learner_changes_seats(variant: Variant) -> None:
+    """An opponent then has another seat in each game, but one of each game."""
+    game, rng = variant.make(), np.random.default_rng(0)
+    env, learner = SeatEnv(game, opponents=SPY), set()
+    for seed in range(6):
+        for spy in spies.MADE:
+            spy.calls.clear()
+        info = env.reset(seed=seed)[1]
+        learner.add(int(info["seat"]))
+        for _ in range(20):
+            info, over = step(env, rng, info)
+            if over:
+                break
+        seats = [seat for spy in spies.MADE for seat in spy.seats]
+        assert len(set(seats) | {int(info["seat"])}) == len(seats) + 1
+        assert {len(spy.seats) for spy in spies.MADE} <= {0, 1}
+    assert len(learner) > 1
+
+
+def step(env: SeatEnv, rng: Any, info: Any) -> tuple[Any, bool]:
+    _, _, over, cut, info = env.step(rng.choice(np.flatnonzero(info["action_mask"])))
+    return info, bool(over or cut)
+
+
+@every_variant
+def test_at_the_terminal(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: the last player, which fills all seats left, was one for all of them."""
     game = variant.make()
+    left = [40]  # decisions, of which each seat has some; then the person quits
+
+    def choose(self: HumanPlayer, *asked: Any) -> Any:
+        if left[0] < len([call for spy in spies.MADE for call in spy.calls]):
+            raise EOFError
+        return RandomPlayer(game).choose(*asked)
+
+    monkeypatch.setattr(HumanPlayer, "choose", choose)
+    with suppress(EOFError):
+        play_at_terminal(game, [SPY], seat=1, seed=3)
+    others = [(1 + k) % game.players for k in range(1, game.players)]
+    assert [spy.seats for spy in spies.MADE] == [{seat} for seat in others]
+
+
+@every_variant
+def test_at_the_terminal_without_a_person(variant: Variant) -> None:
+    short = {"max_turns": 2} if variant.game == "armada" else {}
+    game = make_game(variant.game, **{**variant.options, **short})
     watch_at_terminal(game, [SPY], seed=3)
     assert [spy.seats for spy in spies.MADE] == [{seat} for seat in range(game.players)]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Any]:
+    """The tables of a server that lists a spy."""
+    pytest.importorskip("starlette")
+    from armarl.web.house import House
+
+    house = House(tmp_path / "games", [SPY])
+    yield house
+    house.close()
+
+
+@every_variant
+def test_players_in_the_browser(variant: Variant, house: Any) -> None:
+    """A player for each seat, and others where the same deal is played again from other seats."""
+    game = variant.make()
+    table = house.open_table(game, [SPY] * game.players, 5)
+    for _ in range(2):
+        for _ in range(60):
+            table.let_player_move()
+        assert table.trouble is None
+        if not table.is_over:
+            table.resign(0, table.version)
+        table = house.play_again(table, same_deal=True, move_on=True)
+    seats = [spy.seats for spy in spies.MADE if spy.seats]
+    assert sorted(seats, key=min) == [{k} for k in range(game.players) for _ in range(2)]
+
+
+@every_variant
+def test_advisers_in_the_browser(variant: Variant, house: Any) -> None:
+    """Regression: people asked one adviser, which told each what it had seen from other seats."""
+    from armarl.web.house import Person
+
+    game = variant.make()
+    table = house.open_table(game, [Person(str(k), own_key=True) for k in range(game.players)], 5)
+    for _ in range(60):
+        if (seat := table.to_move) is not None:
+            table.act(seat, table.version, table.opinion(seat, SPY)["action"])
+    assert sorted(min(spy.seats) for spy in spies.MADE) == list(range(game.players))
+    assert {len(spy.seats) for spy in spies.MADE} == {1}
 
 
 # --- objects, which nobody can make anew ----------------------------------------------------------
@@ -152,7 +309,7 @@ def test_an_object_never_has_two_games_of_a_deal_before_it(tmp_path: Path) -> No
     """It plays all its games. Only when they come, and where, tells it nothing."""
     game = make_game("armada", cards=True, max_turns=6)
     spy = Spy(game)
-    truth = match(game, [spy, Spy(game)], tmp_path, 80)
+    truth = match(game, [spy, Spy(game)], tmp_path, deals=40)
     place: dict[bytes, list[int]] = {}
     for call in spy.calls:
         sights = truth.sights(*call)
@@ -173,26 +330,3 @@ def test_random_numbers_are_those_of_the_game_at_its_table() -> None:
         [draw_seeds(5, 0, 50, table) for table in [(), (0,), (1,), (0, 0), (0, 1), (1, 0)]]
     )
     assert np.unique(drawn).size == drawn.size
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Workers]:
-    ray = pytest.importorskip("ray")
-    from armarl.workers.ray_cluster import RayCluster
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-        patch.setenv("RAY_worker_niceness", "0")
-        ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
-        yield RayCluster()
-        ray.shutdown()
-
-
-@every_rich_game
-def test_on_ray(variant: Variant, tmp_path: Path, cluster: Workers) -> None:
-    """A cluster gets objects, one for each seat; a worker plays several rotations of a deal."""
-    game, seen = variant.make(), tmp_path / "seen"
-    seen.mkdir()
-    spec = f'{SPY},"{seen}"'
-    truth = match(game, [spec] * 2, tmp_path, 12, workers=cluster)
-    assert_nothing_more(game, truth, spies.written(seen, game), 4 * game.players)

@@ -300,10 +300,11 @@ def _refuse_replaced(job: _Job, players: Sequence[Player]) -> None:
 
 def _play_job(job: _Job) -> tuple[list[GameResult], list[str]]:
     """Play a job's games in lockstep; return the results, and the records if requested."""
-    game, (given, tables, seatings) = make_game(job.game, **job.options), job.sitting
-    players = [make_player(player, game) for player in given]  # new ones: see `matches.playing`
+    game, sitting = make_game(job.game, **job.options), job.sitting
+    players = sitting.new_players(game)
     _refuse_replaced(job, players)
-    games = play_tables(game, players, job.seed, job.first, job.last, tables, record=job.record)
+    deals = job.seed, job.first, job.last
+    games = play_tables(game, players, *deals, sitting.tables, record=job.record)
     shares = shares_of_victory(game, games.returns)
     shares[games.cut] = 1 / shares.shape[-1]
     results = [
@@ -315,7 +316,7 @@ def _play_job(job: _Job) -> tuple[list[GameResult], list[str]]:
             int(games.lengths[deal, number]),
             bool(games.cut[deal, number]),
         )
-        for number, table in enumerate(seatings)
+        for number, table in enumerate(sitting.seatings)
         for deal in range(job.last - job.first)
     ]
     return results, games.records.T.ravel().tolist()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
+from armarl.common.messages import brief
 from armarl.common.numbers import action_number, whole_number
 from armarl.compiler.types import States
 from armarl.core.batch_loops import ILLEGAL_REWARD, WAS_ILLEGAL
@@ -295,9 +296,9 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             AttributeError: `reset` has not been called.
         """
         agent = self.agent_selection if agent is None else agent
-        if agent not in self._seats:
+        if not isinstance(agent, str) or agent not in self._seats:
             known = ", ".join(self.possible_agents)
-            raise ValueError(f"unknown agent {agent!r}; choose from {known}")
+            raise ValueError(f"unknown agent {brief(repr(agent), 60)}; choose from {known}")
         return self.game.concealed(self._states, np.array([self._seats[agent]]))
 
     def _view(self, seat: int) -> tuple[NDArray[np.float32], NDArray[np.int8]]:

@@ -127,8 +127,11 @@ def game_entry(name: str) -> GameEntry:
     """Return the entry of a game.
 
     Raises:
+        TypeError: the name is not text.
         ValueError: no game has this name.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a game must be text, not {brief(repr(name), 60)}")
     if name not in _entries:
         _find_installed()
     if name not in _entries:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -194,6 +195,12 @@ class Sitting(NamedTuple):
     players: list[PlayerLike]
     tables: list[Table]
     seatings: list[tuple[int, ...]]  # the entrant of each seat of each table
+    copies: bool  # whether each job plays with copies: other jobs carry the same objects
+
+    def new_players(self, game: Game) -> list[Player]:
+        """Return the players of one job. Only objects of the caller's may be in another one too."""
+        made = [make_player(player, game) for player in self.players]
+        return deepcopy(made) if self.copies else made
 
 
 class Entrants:
@@ -245,7 +252,7 @@ class Entrants:
         seatings: list[tuple[int, ...]],
     ) -> Sitting:
         names = [tuple(self._names[entrant] for entrant in table) for table in seatings]
-        return Sitting(players, list(map(Table, keys, holders, names)), seatings)
+        return Sitting(players, list(map(Table, keys, holders, names)), seatings, not self._local)
 
     def _of_seats(self, table: tuple[int, ...]) -> list[PlayerLike]:
         """Return a player for each seat of a table."""
@@ -295,10 +302,11 @@ def _jobs(
 
 
 def _play_job(job: _Job) -> _Played:
-    game, (given, tables, seatings) = make_game(job.game, **job.options), job.sitting
-    players = [make_player(player, game) for player in given]  # new ones: see `playing`
-    games = play_tables(game, players, job.seed, job.first, job.last, tables, record=job.record)
-    shares, rewards = _by_entrant(game, games.returns, seatings)
+    game, sitting = make_game(job.game, **job.options), job.sitting
+    players = sitting.new_players(game)
+    deals = job.seed, job.first, job.last
+    games = play_tables(game, players, *deals, sitting.tables, record=job.record)
+    shares, rewards = _by_entrant(game, games.returns, sitting.seatings)
     shares[games.cut] = np.nan
     return _Played(shares, rewards, games.lengths, games.records)
 

@@ -268,10 +268,34 @@ def ask_thoughts(
     seats: NDArray[np.int64],
     draws: NDArray[np.float64],
 ) -> Thoughts:
-    """Ask a player for its thoughts on concealed states. The player gets copies."""
+    """Ask a player for its thoughts on concealed states. The player gets copies.
+
+    Its answer is copied too, into plain arrays: the player may keep its own and change them.
+
+    Raises:
+        TypeError: the answer is not `Thoughts`, or a field does not hold numbers.
+        ValueError: a field has another shape.
+    """
     shown = game.taken(states, np.arange(states.size))
+    fields: dict[str, NDArray[Any] | None] = {}
     with _asking(player):
-        return player.think(shown, seats.copy(), draws.copy())
+        answer = player.think(shown, seats.copy(), draws.copy())
+        if not isinstance(answer, Thoughts):
+            raise TypeError(f"think must return Thoughts, not {brief(type(answer).__name__, 60)}")
+        for name, field in zip(Thoughts._fields, answer, strict=True):
+            fields[name] = None if field is None else np.array(np.asarray(field))
+    for name, found in fields.items():
+        if found is None:
+            continue
+        shape = states.shape if name == "value" else (states.size, len(game.actions))
+        if found.dtype.kind not in "fiu":
+            raise TypeError(f"the {name} that {player.name!r} thinks of must be numbers")
+        if found.shape != shape:
+            raise ValueError(
+                f"the {name} that {player.name!r} thinks of must have shape {shape}, "
+                f"not {found.shape}"
+            )
+    return Thoughts(**fields)
 
 
 def digest_of(player: Player) -> str | None:

@@ -71,7 +71,7 @@ class Table:
     _journal: Journal
     _make_player: MakePlayer
     trouble: str | None = None
-    _players: dict[int | str, Player] = field(default_factory=dict)
+    _players: dict[int | tuple[int, str], Player] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @classmethod
@@ -367,6 +367,8 @@ class Table:
     def opinion(self, seat: int, player: str) -> dict[str, Any]:
         """Return what a player would do in place of a person who is to move.
 
+        Every seat has advisers of its own: one that remembers could tell what another seat sees.
+
         Raises:
             RefusedError: the person is not to move, or the player has failed.
         """
@@ -375,8 +377,9 @@ class Table:
             window = self._window(seat)
             states = self._journal.states[-1]
         try:
-            adviser = self._players.get(player) or self._make_player(player, self.game)
-            self._players[player] = adviser
+            own = seat, player
+            adviser = self._players.get(own) or self._make_player(player, self.game)
+            self._players[own] = adviser
             return window.opinion(adviser, states)
         except Exception as error:  # a player may raise anything
             raise RefusedError(self._failed(player, error)) from error

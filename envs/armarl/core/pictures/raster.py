@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import io
 import threading
-from functools import lru_cache
+from collections import OrderedDict
+from collections.abc import Hashable
 from math import ceil, floor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +20,44 @@ from armarl.common.numbers import whole_number
 from armarl.core.pictures.sheet import PLAIN_THEMES, Box, Part, Sheet, check_theme
 
 LEAST_WIDTH, MOST_WIDTH = 16, 4096
-_KEPT = 1024  # drawn parts
-_CANVASES = 8  # last frames
 _LOCK = threading.Lock()  # canvases are drawn on
 
 Area = tuple[int, int, int, int]  # left, top, right, bottom, in pixels
+Kind = tuple[Sheet, str, int, int]  # sheet, theme, width, height
 
 
 class _Sprite(NamedTuple):
     """The pixels of a part."""
 
-    area: Area
     colours: NDArray[np.uint16]  # (height, width, 3), times opacity
     gaps: NDArray[np.uint16]  # (height, width, 1), how much shows through, of 255
+
+
+class _Kept:
+    """What has been drawn: so many things at most, of so many bytes. The last used ones stay."""
+
+    def __init__(self, things: int, most: int) -> None:
+        self.things, self.most, self.bytes = things, most, 0
+        self._found: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # a thing, its bytes
+
+    def get(self, key: Hashable) -> Any:
+        """Return what is kept, or None."""
+        found = self._found.pop(key, None)
+        if found is None:
+            return None
+        self._found[key] = found  # the last one now
+        return found[0]
+
+    def keep(self, key: Hashable, drawn: Any, size: int) -> None:
+        """Keep what `get` has not found."""
+        self._found[key] = drawn, size
+        self.bytes += size
+        while self.bytes > self.most or len(self._found) > self.things:
+            self.bytes -= self._found.popitem(last=False)[1][1]
+
+
+# A frame and its parts have 13 MB at a width of 512 pixels, and at most 0.8 GB at 4096.
+_KEPT = _Kept(1024, 1 << 30)
 
 
 def size_of(sheet: Sheet, width: int) -> tuple[int, int]:
@@ -44,52 +70,70 @@ def size_of(sheet: Sheet, width: int) -> tuple[int, int]:
 def pixels(sheet: Sheet, parts: tuple[Part, ...], width: int, theme: str) -> NDArray[np.uint8]:
     """Return a picture as an array, uint8 (height, width, 3)."""
     check_theme(theme, PLAIN_THEMES)
+    kind = sheet, theme, *size_of(sheet, width)
     with _LOCK:
-        canvas = _canvas(sheet, theme, *size_of(sheet, width))
+        canvas: _Canvas | None = _KEPT.get(kind)
+        if canvas is None:
+            canvas = _Canvas(kind)
+            _KEPT.keep(kind, canvas, canvas.size)
         return canvas.show(parts)
-
-
-@lru_cache(maxsize=_CANVASES)
-def _canvas(sheet: Sheet, theme: str, width: int, height: int) -> _Canvas:
-    return _Canvas(sheet, theme, width, height)
 
 
 class _Canvas:
     """The last frame of a kind. The next one differs from it only where parts have changed."""
 
-    def __init__(self, sheet: Sheet, theme: str, width: int, height: int) -> None:
-        self._kind = sheet, theme, width, height
+    def __init__(self, kind: Kind) -> None:
+        _, _, width, height = self._kind = kind
         self._whole = (0, 0, width, height)
         self._frame = np.empty((height, width, 3), np.uint8)
-        self._sprites: list[_Sprite] = []
+        self._parts: tuple[Part, ...] = ()
+        self.size = self._frame.nbytes
 
     def show(self, parts: tuple[Part, ...]) -> NDArray[np.uint8]:
         """Return the frame of these parts, in a new array."""
-        sprites = [_drawn(part, *self._kind) for part in parts]
-        pairs = zip(self._sprites, sprites, strict=False)
-        stale = [each.area for pair in pairs if pair[0] is not pair[1] for each in pair]
-        if len(sprites) != len(self._sprites) or sum(map(_size, stale)) > _size(self._whole):
+        pairs = zip(self._parts, parts, strict=False)
+        changed = [each for pair in pairs if pair[0] != pair[1] for each in pair]
+        stale = [_area(part, self._kind) for part in changed]
+        if len(parts) != len(self._parts) or sum(map(_size, stale)) > _size(self._whole):
             stale = [self._whole]
-        self._sprites = []  # if the next lines fail, all is stale
-        for area in dict.fromkeys(stale):
-            self._lay(sprites, area)
-        self._sprites = sprites
+        self._parts = ()  # if the next line fails, all is stale
+        self._lay(parts, list(dict.fromkeys(stale)))
+        self._parts = parts
         return self._frame.copy()
 
-    def _lay(self, sprites: list[_Sprite], area: Area) -> None:
-        """Lay the parts over each other in one area."""
-        left, top, right, bottom = area
-        under = np.full((bottom - top, right - left, 3), 255, np.uint16)
-        for (x0, y0, x1, y1), colours, gaps in sprites:
-            west, north, east, south = max(x0, left), max(y0, top), min(x1, right), min(y1, bottom)
-            if west < east and north < south:
-                here = under[north - top : south - top, west - left : east - left]
+    def _lay(self, parts: tuple[Part, ...], areas: list[Area]) -> None:
+        """Lay the parts over each other in some areas. No part is drawn twice."""
+        under = [np.full((y1 - y0, x1 - x0, 3), 255, np.uint16) for x0, y0, x1, y1 in areas]
+        for part in parts:
+            x0, y0, x1, y1 = _area(part, self._kind)
+            sprite = None
+            for here, (left, top, right, bottom) in zip(under, areas, strict=True):
+                if x0 >= right or x1 <= left or y0 >= bottom or y1 <= top:
+                    continue
+                sprite = sprite or _sprite(part, self._kind)
+                west, north, east, south = (
+                    max(x0, left),
+                    max(y0, top),
+                    min(x1, right),
+                    min(y1, bottom),
+                )
+                laid = here[north - top : south - top, west - left : east - left]
                 there = slice(north - y0, south - y0), slice(west - x0, east - x0)
-                here *= gaps[there]
-                here += 127
-                here //= 255
-                here += colours[there]
-        self._frame[top:bottom, left:right] = under
+                laid *= sprite.gaps[there]
+                laid += 127
+                laid //= 255
+                laid += sprite.colours[there]
+        for (left, top, right, bottom), drawn in zip(areas, under, strict=True):
+            self._frame[top:bottom, left:right] = drawn
+
+
+def _area(part: Part, kind: Kind) -> Area:
+    """Return the pixels that a part's box touches."""
+    sheet, _, width, height = kind
+    across, down = width / sheet.width, height / sheet.height
+    x, y, wide, high = part.box
+    left, right = max(0, floor(x * across)), min(width, ceil((x + wide) * across))
+    return left, max(0, floor(y * down)), right, min(height, ceil((y + high) * down))
 
 
 def _size(area: Area) -> int:
@@ -105,18 +149,19 @@ def png(sheet: Sheet, parts: tuple[Part, ...], width: int, theme: str) -> bytes:
     return _rendered(sheet, body, box, width, height, theme)
 
 
-@lru_cache(maxsize=_KEPT)
-def _drawn(part: Part, sheet: Sheet, theme: str, width: int, height: int) -> _Sprite:
-    """Draw a part alone, on the pixels that its box touches."""
+def _sprite(part: Part, kind: Kind) -> _Sprite:
+    """Return a part as it looks alone, on the pixels that its box touches."""
+    if (kept := _KEPT.get((part, kind))) is not None:
+        return kept  # type: ignore[no-any-return]
+    sheet, theme, width, height = kind
+    left, top, right, bottom = _area(part, kind)
     across, down = width / sheet.width, height / sheet.height
-    x, y, wide, high = part.box
-    left, right = max(0, floor(x * across)), min(width, ceil((x + wide) * across))
-    top, bottom = max(0, floor(y * down)), min(height, ceil((y + high) * down))
     box = (left / across, top / down, (right - left) / across, (bottom - top) / down)
-    image = _rendered(sheet, part.svg, box, right - left, bottom - top, theme)
-    rgba = _decoded(image)
+    rgba = _decoded(_rendered(sheet, part.svg, box, right - left, bottom - top, theme))
     alpha = rgba[..., 3:].astype(np.uint16)
-    return _Sprite((left, top, right, bottom), (rgba[..., :3] * alpha + 127) // 255, 255 - alpha)
+    sprite = _Sprite((rgba[..., :3] * alpha + 127) // 255, 255 - alpha)
+    _KEPT.keep((part, kind), sprite, sprite.colours.nbytes + sprite.gaps.nbytes)
+    return sprite
 
 
 def _rendered(sheet: Sheet, body: str, box: Box, width: int, height: int, theme: str) -> bytes:
