@@ -73,7 +73,8 @@ def test_every_loop_is_among_them():
         for _, function in inspect.getmembers(module, inspect.isfunction)
         if [*inspect.signature(function).parameters][-2:] == ["i", "thread"]
     }
-    assert bodies - {function for function, _merge in game._binding._functions} == set()
+    compiled = {**game._binding._functions, **game._binding._common._functions}
+    assert bodies - {function for function, _merge in compiled} == set()
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")

@@ -158,4 +158,4 @@ def test_the_debugger_s_session_in_the_docs_is_what_one_sees(tmp_path):
 def test_without_the_verbs_of_a_game_a_loop_says_how_it_is_run():
     states = make_game("armadora").new_states(1)
     with pytest.raises(NotImplementedError, match=r"game\.compiled\(loop\)"):
-        batch_loops.deal_one(states, 0, 1, True)
+        batch_loops.deal_one(states, 0, 1, True, ())
