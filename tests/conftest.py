@@ -1,5 +1,6 @@
 """Shared by all tests: readable assertion failures in the checking code beside them."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ LONGEST = (
 )
 
 pytest.register_assert_rewrite("reference")
+gc.disable()  # imports and collected tests stay: see `pytest_collection_finish`
 
 
 @pytest.fixture
@@ -39,6 +41,13 @@ def small_shares(monkeypatch):
     """Split even small batches among several threads."""
     for least in ("LEAST_GAMES", "LEAST_GAMES_OF_LIGHT_LOOPS", "LEAST_SHARE"):
         monkeypatch.setattr(threads, least, 1)
+
+
+def pytest_collection_finish():
+    """Let the garbage collector look at what tests make alone, and not too often."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):

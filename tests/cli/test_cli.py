@@ -547,6 +547,7 @@ def test_nothing_beside_a_policy_is_run(tmp_path):
     code = "import sys; from armarl.cli.__main__ import main; sys.exit(main(sys.argv[1:]))"
     path = os.pathsep.join(filter(None, sys.path))
     train = ["train", "armadora-quick", "total_decisions=8", "environments=2", "imitation.games=0"]
+    train += ["evaluation.games=2", "evaluation.progress_games=2"]
     evaluate = ["evaluate", "friend.safetensors", "random"]
     for command in (["info", "friend.safetensors"], evaluate, train):
         games = ["--games", "2", "--workers", "1"] if command[0] == "evaluate" else []

@@ -2,7 +2,8 @@
 
 Such a function uses the name `verbs` (imported from `armarl.core.verbs`), or calls a function that
 does. For a game, a copy of it is compiled whose `verbs` are that game's own. (A closure would do
-the same, but Numba's disk cache cannot store a closure over compiled functions.)
+the same, but Numba's disk cache cannot store a closure over compiled functions.) A function that
+uses no verbs is compiled once for all games.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Protocol, TypeVar, cast
 
 from armarl.compiler import work_sharing
@@ -42,6 +44,7 @@ class Binding:
         instead: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
         *,
         fixed: bool = False,
+        common: Binding | None = None,
     ) -> None:
         """Create a binding. Nothing is compiled yet.
 
@@ -52,16 +55,19 @@ class Binding:
                 verbs.
             instead: functions to replace, with their replacements.
             fixed: whether the game has a record `fixed`.
+            common: the binding of functions that use no verbs. None is this one.
         """
         self._adapter = _with_fixed if fixed else _without_fixed
         self._game, self.verbs, self._compiler = game, its_verbs, compiler
-        self._instead = instead or {}
+        self._instead, self._common = instead or {}, common
         # The key contains `merge`, so the result does not depend on the order of first calls.
         self._functions: dict[tuple[Callable[..., Any], bool], Any] = {}
         self._drivers: dict[Body, Any] = {}
 
     def function(self, function: F, *, merge: bool = False) -> F:
         """Return `function` compiled with the game's verbs."""
+        if self._common and not _uses_verbs(function):
+            return self._common.function(function, merge=merge)
         found = self._functions.get((function, merge))
         if found is None:
             made = self._compile(function, merge)  # if two threads race, the first one's is kept
@@ -70,6 +76,8 @@ class Binding:
 
     def driver(self, body: Body) -> Callable[..., None]:
         """Return `work_sharing.take_shares` for a body, compiled with the game's verbs."""
+        if self._common and not _uses_verbs(body) and not takes_fixed(body):
+            return self._common.driver(body)
         found = self._drivers.get(body)
         if found is None:
             name = f"{self._game}_{_name(body)}_shared"
@@ -116,6 +124,15 @@ def body(batch: Any, i: int, thread: int, fixed: Any) -> None:
 def _is_unbound(value: Any) -> bool:
     """Return whether a value is a function of a module that is written for all games."""
     return inspect.isfunction(value) and value.__globals__.get("verbs") is verbs
+
+
+@cache
+def _uses_verbs(function: Callable[..., Any]) -> bool:
+    """Return whether a function uses the verbs of a game, or calls a function that does."""
+    used = [function.__globals__.get(name) for name in function.__code__.co_names]
+    return any(value is verbs for value in used) or any(
+        _uses_verbs(value) for value in used if value is not function and _is_unbound(value)
+    )
 
 
 def _name(function: Any) -> str:

@@ -26,15 +26,18 @@ from armarl.core.errors import IllegalActionError
 from armarl.core.pictures.picture import Picture, Scene, Told
 from armarl.core.positions import Description
 from armarl.core.variant import Variant
-from armarl.core.verbs import Fixed, Verbs, takes_fixed, unmoving
+from armarl.core.verbs import Fixed, Verbs, takes_fixed, unmoving, verbs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_OF_ALL_GAMES = Binding("any_game", verbs)
+
+
 @cache
-def _binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
+def _binding(name: str, its_verbs: Verbs, fixed: bool) -> Binding:
     """Return the functions that are written once for all games, compiled with these verbs."""
-    return Binding(name, verbs, fixed=fixed)
+    return Binding(name, its_verbs, fixed=fixed, common=_OF_ALL_GAMES)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from itertools import groupby, zip_longest
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from armarl.common.messages import counted
-from armarl.games.armada.chart.geography import CENTRAL, COLOURS, Chart, Territory
+from armarl.games.armada.chart.geography import CENTRAL, COLOURS, Chart, Raster, Territory
 from armarl.games.armada.state import NEW_CLAIM
 from armarl.games.armada.text.explain import asked
 
@@ -24,6 +25,9 @@ LEGEND = (
     f"{', '.join(f'{letter} {owner}' for owner, letter in LETTERS.items())}, {NOBODY} nobody, "
     f"{UNEXPLORED} unexplored; g5 five bands, $2 gold, {SHIP} a ship not launched, * a city"
 )
+
+Run: TypeAlias = tuple[int, int, int]
+"""Cells side by side: their number, their row, and the column after the last one."""
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:
@@ -77,10 +81,10 @@ def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
     """
     if chart.raster is None:
         return []
-    marks = _marks(chart)
+    marks, runs = _marks(chart), _runs(chart.raster)
     rows = [[marks[place] for place in row] for row in chart.raster]
     for place, name in enumerate(chart.places):
-        first, *others = _runs(chart, place)
+        first, *others = runs[place]
         words = _pieces(view, name)
         if not words or words[0] == UNEXPLORED:
             _write(rows, first, name)
@@ -95,22 +99,23 @@ def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
     return ["".join(row) for row in rows]
 
 
-def _runs(chart: Chart, place: int) -> list[tuple[int, int, int]]:
-    """Return the longest run of a place in each row as (length, y, end), the longest first."""
-    assert chart.raster is not None
-    longest: dict[int, tuple[int, int, int]] = {}
-    for y, row in enumerate(chart.raster):
-        length = 0
-        for x, here in enumerate((*row, -1)):
-            if here == place:
-                length += 1
-            elif length:
-                longest[y] = max((length, y, x), longest.get(y, (0, y, 0)))
-                length = 0
-    return sorted(longest.values(), reverse=True)
+@lru_cache(maxsize=8)
+def _runs(raster: Raster) -> dict[int, list[Run]]:
+    """Return the longest run of each place in each row, the longest first."""
+    longest: dict[tuple[int, int], Run] = {}
+    for y, row in enumerate(raster):
+        end = 0
+        for place, cells in groupby(row):
+            length = len(list(cells))
+            end += length
+            longest[place, y] = max((length, y, end), longest.get((place, y), (0, y, 0)))
+    runs: dict[int, list[Run]] = {}
+    for (place, _y), run in longest.items():
+        runs.setdefault(place, []).append(run)
+    return {place: sorted(found, reverse=True) for place, found in runs.items()}
 
 
-def _write(rows: list[list[str]], run: tuple[int, int, int], text: str) -> None:
+def _write(rows: list[list[str]], run: Run, text: str) -> None:
     """Write text across the middle of a run of cells."""
     length, y, end = run
     start = max(0, min(end - (length + len(text) + 1) // 2, len(rows[y]) - len(text)))
