@@ -16,7 +16,8 @@ from armarl.matches.journal import Journal
 from armarl.matches.records import RecordError, read_records
 from armarl.players.simple_players import RandomPlayer
 from armarl.roster.make_player import make_player
-from armarl.web.table import RefusedError, Table
+from armarl.web.refusals import RefusedError
+from armarl.web.table import Table
 from armarl.web.window import EVERYTHING, ONLOOKER, places_of
 from variants import Variant, every_rich_game, every_variant
 

@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import threading
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,9 +32,11 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from armarl.common.messages import brief, tell
+from armarl.replays.page import policy_of
 from armarl.web.guards import BURST, RATE, Guards
 from armarl.web.house import House, Person, Visitor
-from armarl.web.table import RefusedError, Table
+from armarl.web.refusals import RefusedError
+from armarl.web.table import Table
 from armarl.web.window import EVERYTHING, ONLOOKER
 
 PAGES = {
@@ -72,6 +75,8 @@ class Server:
         """
         self.house = house
         self._thinkers = ThreadPoolExecutor(THINKERS, "armarl-player")
+        self._students = ThreadPoolExecutor(1, "armarl-study")  # they think for minutes
+        self._stopped = threading.Event()
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._changed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._streams: dict[str, int] = defaultdict(int)
@@ -81,9 +86,20 @@ class Server:
             page.joinpath(name).read_bytes() for name in ("lobby.html", "table.html")
         )
         gets = {"": self._page, "lobby": self._list, "table": self._setup, "view": self._view}
-        gets["events"] = self._events
+        gets |= {"events": self._events, "replay": self._replay, "study": self._progress}
         posts = {"players": self._players, "new": self._new}
-        for name in ("act", "ask", "undo", "resign", "retry", "why", "hint", "again", "next"):
+        for name in (
+            "act",
+            "ask",
+            "undo",
+            "resign",
+            "retry",
+            "why",
+            "hint",
+            "again",
+            "next",
+            "study",
+        ):
             posts[name] = getattr(self, f"_{name}")
         routes = [
             *(
@@ -106,11 +122,13 @@ class Server:
     @contextlib.asynccontextmanager
     async def _life(self, app: Starlette) -> AsyncIterator[None]:
         yield
+        self._stopped.set()
         for event in self._changed.values():
             event.set()
         for task in list(self._playing.values()):
             task.cancel()
-        self._thinkers.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._thinkers, self._students):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _answer(self, handler: _Handler) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -270,6 +288,25 @@ class Server:
         table = await self._open(visit)
         key = await run_in_threadpool(self.house.next_key, table, visit.visitor.key)
         return JSONResponse({"key": key})
+
+    async def _replay(self, visit: _Visit) -> Response:
+        """The finished game as a page of its own, which holds all that it needs."""
+        table = await self._open(visit)
+        page = await run_in_threadpool(lambda: table.study().page())
+        headers = {"content-security-policy": f"{policy_of(page)}; frame-ancestors 'none'"}
+        return Response(page, media_type="text/html", headers=headers)
+
+    async def _progress(self, visit: _Visit) -> Response:
+        table = await self._open(visit)
+        return JSONResponse((await run_in_threadpool(table.study)).progress())
+
+    async def _study(self, visit: _Visit) -> Response:
+        """Let a player think about every position of the finished game."""
+        table, player = await self._open(visit), visit.text("player")
+        study = await run_in_threadpool(table.study)
+        study.begin(player)
+        self._students.submit(table.think_over, player, self._stopped)
+        return JSONResponse(study.progress())
 
     # --- players and events ----------------------------------------------------------------------
 

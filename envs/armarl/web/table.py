@@ -17,7 +17,10 @@ from armarl.common.messages import brief, tell
 from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
 from armarl.matches.journal import Journal
+from armarl.matches.records import Record, read_records
 from armarl.players.protocol import Player, choose_legally
+from armarl.web.refusals import RefusedError
+from armarl.web.study import Study
 from armarl.web.window import EVERYTHING, ONLOOKER, Window, guide, meaning, places_of
 
 _MOST_ABOUT = 1 << 20  # bytes of a table's file
@@ -25,10 +28,6 @@ _LETTERS = "ABCDEFGHIJKLMNOP"  # of the seats, as in the drawings
 _MOST_NAME = 24  # characters of a person's name
 
 MakePlayer = Callable[[str, Game], Player]
-
-
-class RefusedError(ValueError):
-    """A request that a table refuses. The person who made it may read the text."""
 
 
 @dataclass
@@ -72,6 +71,7 @@ class Table:
     _make_player: MakePlayer
     trouble: str | None = None
     _players: dict[int | str, Player] = field(default_factory=dict)
+    _study: Study | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @classmethod
@@ -107,6 +107,18 @@ class Table:
         _write(folder, name, about)
         journal = Journal.begin(_record(folder, name), game, shown, deal)
         return cls(name, about, folder, journal, make_player)
+
+    @classmethod
+    def keep(cls, folder: Path, name: str, record: Record, make_player: MakePlayer) -> Table:
+        """Make a table of a finished game, for onlookers alone.
+
+        Raises:
+            OSError: the files cannot be written.
+        """
+        players: list[str | None] = [None] * record.game.players
+        _write(folder, name, About(players, {secrets.token_urlsafe(16): []}, 0, 0))
+        write_text(_record(folder, name), str(record))
+        return cls.resume(folder, name, make_player)
 
     @classmethod
     def resume(cls, folder: Path, name: str, make_player: MakePlayer) -> Table:
@@ -380,6 +392,31 @@ class Table:
             return window.opinion(adviser, states)
         except Exception as error:  # a player may raise anything
             raise RefusedError(self._failed(player, error)) from error
+
+    def study(self) -> Study:
+        """Return the replay of the game, and what players think of it.
+
+        Raises:
+            RefusedError: the game goes on.
+            OSError, ValueError: its record cannot be read.
+        """
+        with self._lock:
+            if not self.is_over:
+                raise RefusedError("there is a replay when the game is over")
+            if self._study is None:
+                (record,) = read_records(_record(self._folder, self.name))
+                self._study = Study(record)
+            return self._study
+
+    def think_over(self, player: str, stopped: threading.Event) -> None:
+        """Let a player think about the finished game, after `begin` of its `study`."""
+        study = self.study()
+        try:
+            study.think(player, lambda: self._make_player(player, self.game), stopped)
+        except RefusedError as error:
+            study.trouble = str(error)
+        except Exception as error:  # a player may raise anything
+            study.trouble = self._failed(player, error)
 
     # --- what players do -------------------------------------------------------------------------
 

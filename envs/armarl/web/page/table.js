@@ -36,7 +36,9 @@ async function start() {
   byId("rules").replaceChildren(
     ...setup.how.flatMap(([head, text]) => [make("h3", {}, head), make("p", {}, text)]),
     make("p", {}, `Notation: ${setup.notation}`));
-  byId("adviser").replaceChildren(...setup.players.map(([spec]) => make("option", {}, spec)));
+  for (const id of ["adviser", "student"]) {
+    byId(id).replaceChildren(...setup.players.map(([spec]) => make("option", {}, spec)));
+  }
   seat = setup.seats.length ? setup.seats[0] : null;
   for (const id of ["typing", "undo", "hint", "adviser", "resign"]) byId(id).hidden = seat === null;
   try { byId("speed").value = localStorage.getItem("speed") ?? "700"; } catch { /* not kept */ }
@@ -170,7 +172,7 @@ function offer(position) {
   byId("resign").disabled = Boolean(position.over);
   byId("retry").hidden = !position.trouble || seat === null;
   byId("after").hidden = !position.over || seat === null;
-  byId("look-label").hidden = !position.over;
+  byId("look-label").hidden = byId("study").hidden = !position.over;
   byId("side").classList.toggle("active", Boolean(active));
   say("");
   hideMenu();
@@ -328,6 +330,24 @@ async function hint() {
   } catch (error) { say(error.message); }
 }
 
+/** Let a player think about the finished game, and show how far it is. */
+async function study(player) {
+  byId("think").disabled = true;
+  try {
+    let found = await ask("study", player === undefined ? undefined : { player });
+    while (found.thinking) {
+      byId("thinking").textContent = `${found.thinking} is thinking about the game.`;
+      Object.assign(byId("progress"), { hidden: false, max: found.of, value: found.done });
+      await sleep(700);
+      found = await ask("study");
+    }
+    byId("thinking").textContent = found.trouble
+      || (found.asked.length ? `The replay shows what these think: ${found.asked.join(", ")}.` : "");
+  } catch (error) { byId("thinking").textContent = error.message; }
+  byId("progress").hidden = true;
+  byId("think").disabled = false;
+}
+
 async function again(more) {
   try {
     const { key } = await ask("again", { seat, version: view.version, ...more });
@@ -391,6 +411,7 @@ byId("retry").addEventListener("click", () => send("retry"));
 byId("resign").addEventListener("click", () => {
   if (confirm("Give this game up?")) send("resign");
 });
+byId("think").addEventListener("click", () => study(byId("student").value));
 byId("same").addEventListener("click", () => again({ same: true, move_on: false }));
 byId("new").addEventListener("click", () => again({ same: false, move_on: false }));
 byId("swap").addEventListener("click", () => again({ same: false, move_on: true }));
