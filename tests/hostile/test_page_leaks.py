@@ -66,9 +66,11 @@ def put(table: Table, states: list[States], actions: list[int], seats: list[int]
 def answers(pages: Pages, key: str, seat: int | None, version: str, last: int) -> list[Any]:
     """Ask for everything that an audience may ask for."""
     who = {} if seat is None else {"seat": seat}
-    found = [pages.get(key, "table"), pages.get(key, "view", since=0, theme="dark", **who)]
+    found, have = [pages.get(key, "table"), pages.get(key, "view", since=0, **who)], ""
     for number in {0, last // 2, last - 1, last}:
-        found.append(pages.get(key, "view", at=number, since=max(number - 3, 0), **who))
+        view = pages.get(key, "view", at=number, since=max(number - 3, 0), have=have, **who)
+        have = view.json().get("board", "")
+        found.append(view)
     found.append(pages.get(key, "view", seat=1 - (seat or 0)))  # refused
     found.append(pages.get(key, "view", seat="all"))  # refused
     if seat is None:

@@ -177,7 +177,7 @@ def test_a_server_starts_again_in_mid_turn(tmp_path: Path) -> None:
     with Pages(tmp_path / "games") as pages:
         again = pages.get(keys[0], "view", seat=0).json()
         assert again["question"] == seen["question"]
-        assert again["svg"] == seen["svg"]
+        assert again["parts"] == seen["parts"]
         twice = pages.post(keys[0], "act", seat=0, version=version, action="P a1-b1")
         assert (twice.status_code, "moved on" in twice.json()["refused"]) == (409, True)
         assert pages.get(host, "lobby").status_code == 404  # a stale key

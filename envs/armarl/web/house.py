@@ -110,6 +110,10 @@ class House:
         """Return who has a key, or None. The time that it takes tells nothing about the keys."""
         return self._visitors.get(_digest(key))
 
+    def opened(self, name: str) -> Table | None:
+        """Return a table that has been needed before."""
+        return self._tables.get(name)
+
     def table(self, name: str) -> Table:
         """Return a table, whose files are read when it is first needed.
 

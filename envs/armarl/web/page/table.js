@@ -2,7 +2,8 @@
 /* A table's page. It shows what the server draws, and knows no rule: which places can be clicked,
    and in which order, comes with every position. */
 
-const SVG = "image/svg+xml";
+const SVG = "http://www.w3.org/2000/svg";
+const KEPT = 40; // boards
 const NARROW = 40; // units of the picture: what is narrower is marked with a dot
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let setup = null; // what does not change
@@ -15,13 +16,16 @@ let running = false; // positions are being shown one by one
 let hurry = false; // show the newest at once
 let busy = false; // a request is under way
 let stream = null;
+const boards = new Map(); // the parts of the last boards, by name
+let board = null; // the name of the board that is shown
+let colours = {}; // of the board, by theme
 
 const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
 const say = (text) => { byId("answer").textContent = text; };
 const mine = () => setup.seats.includes(view.mover);
 /** The address of a position: as the seat sees it, and after the end as the reader chooses. */
 const query = (more) => {
-  const asked = { theme: dark.matches ? "dark" : "light", ...more };
+  const asked = { ...(board && { have: board }), ...more };
   const who = view && view.over ? byId("look").value : seat;
   if (who !== null && who !== "onlooker") asked.seat = who;
   return `view?${new URLSearchParams(asked)}`;
@@ -148,15 +152,46 @@ function show(position) {
   offer(position);
 }
 
+/** Put the parts that have changed in place of others. */
 function draw(position) {
-  const old = byId("picture").querySelector("svg");
   if (position.text !== undefined) {
     byId("picture").replaceChildren(make("pre", {}, position.text));
     return;
   }
-  const svg = document.importNode(new DOMParser().parseFromString(position.svg, SVG).documentElement, true);
+  const parts = position.base ? boards.get(position.base).slice() : [];
+  for (const [number, markup] of position.parts) parts[number] = markup;
+  boards.delete(position.board);
+  boards.set(position.board, parts);
+  if (boards.size > KEPT) boards.delete(boards.keys().next().value);
+  board = position.board;
+  const svg = position.sheet ? newPicture(position.sheet) : byId("picture").querySelector("svg");
+  const [definitions, ground] = svg.children;
+  for (const markup of position.definitions) {
+    const [, id] = markup.match(/\bid="([^"]*)"/);
+    if (!element(id)) definitions.insertAdjacentHTML("beforeend", markup);
+  }
+  while (ground.childElementCount > parts.length) ground.lastChild.remove();
+  parts.forEach((markup, number) => {
+    const part = ground.children[number] ?? ground.appendChild(document.createElementNS(SVG, "g"));
+    if (part.markup !== markup) part.innerHTML = part.markup = markup;
+  });
   svg.setAttribute("aria-label", position.title);
-  if (old) old.replaceWith(svg); else byId("picture").replaceChildren(svg);
+}
+
+function newPicture(sheet) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", `0 0 ${sheet.width} ${sheet.height}`);
+  svg.setAttribute("role", "img");
+  svg.append(document.createElementNS(SVG, "defs"), document.createElementNS(SVG, "g"));
+  byId("picture").replaceChildren(svg);
+  colours = sheet.colours;
+  paint();
+  return svg;
+}
+
+function paint() {
+  const svg = byId("picture").querySelector("svg");
+  if (svg) svg.style.cssText = colours[dark.matches ? "dark" : "light"];
 }
 
 const element = (place) => byId("picture").querySelector(`[id="${CSS.escape(place)}"]`);
@@ -176,6 +211,7 @@ function offer(position) {
   byId("side").classList.toggle("active", Boolean(active));
   say("");
   hideMenu();
+  for (const place of byId("picture").querySelectorAll(".about")) place.classList.remove("about");
   light();
   const numbers = actions().filter((action) => placesOf(action).length === 0 && action[2] !== null);
   const plain = actions().filter((action) => placesOf(action).length === 0 && action[2] === null);
@@ -233,7 +269,7 @@ function light() {
     const area = lit.querySelector(":scope > [pointer-events=all]");
     const box = area ? area.getBBox() : { width: Infinity, height: Infinity };
     if (Math.min(box.width, box.height) < NARROW) {
-      const mark = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+      const mark = document.createElementNS(SVG, "circle");
       for (const [key, value] of Object.entries({
         class: "mark", r: 8, cx: box.x + box.width / 2, cy: box.y + box.height / 2,
       })) mark.setAttribute(key, value);
@@ -301,9 +337,8 @@ function hideMenu() { byId("menu").hidden = true; }
 async function send(address, more) {
   if (busy) return;
   busy = true;
-  const theme = dark.matches ? "dark" : "light";
   try {
-    const found = await ask(address, { seat, version: view.version, theme, since: told, ...more });
+    const found = await ask(address, { seat, version: view.version, have: board, since: told, ...more });
     if (found.said !== undefined) { say(found.said); return; }
     byId("typed").value = "";
     hurry = running;
@@ -358,6 +393,7 @@ async function again(more) {
 /** Hide the board until the next person says that it is their turn. */
 function handOver(next) {
   byId("picture").replaceChildren();
+  board = null;
   byId("news").replaceChildren();
   byId("choices").replaceChildren();
   byId("question").textContent = "";
@@ -423,7 +459,7 @@ byId("speed").addEventListener("change", () => {
   try { localStorage.setItem("speed", byId("speed").value); } catch { /* not kept */ }
 });
 byId("look").addEventListener("change", () => step(shown));
-dark.addEventListener("change", () => { if (view) refresh(); });
+dark.addEventListener("change", paint);
 document.addEventListener("visibilitychange", () => { listen(); if (!document.hidden && view) refresh(); });
 
 /** The nearest lit place in a direction, for the arrow keys. */
