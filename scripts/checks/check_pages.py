@@ -5,7 +5,8 @@
 A server plays in a process of its own. Each game has a page that does over HTTP what a browser
 does: it follows the events, asks what it sees, thinks for a while and acts. An answer is timed from
 the click to the whole answer with the new board. A player's reply is timed from there on until the
-person is to move again. Compare only numbers of one run.
+person is to move again. Beside them stands a request that needs no work, a file of 160 bytes: it
+tells how long this machine, which also plays all the browsers, lets any request wait.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Page:
         self._rng = random.Random(seed)
         self.answers: list[float] = []
         self.replies: list[float] = []
+        self.nothing: list[float] = []
         self.sizes: list[int] = []
         self.over = False
 
@@ -69,6 +71,8 @@ class Page:
                     view = await self._ask("act", **body)
                     self.answers.append(time.perf_counter() - since)
                     since = time.perf_counter()
+                    await self._client.get(self._table + "icon.svg")
+                    self.nothing.append(time.perf_counter() - since)
                     continue
                 async for line in lines:
                     if line.startswith("data: ") and line[6:] != view["version"]:
@@ -86,6 +90,11 @@ def memory(server: Server) -> float:
     """The most memory that the server has had, in MiB."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def told(seconds: Any) -> str:
+    middle, high = 1000 * np.quantile(seconds, (0.5, 0.95))
+    return f"{middle:.0f} ms, p95 {high:.0f} ms"
 
 
 async def measure(server: Server, options: argparse.Namespace, games: int) -> None:
@@ -107,13 +116,14 @@ async def measure(server: Server, options: argparse.Namespace, games: int) -> No
         until = began + options.seconds
         await asyncio.gather(*(page.play(options.pause, until) for page in pages[-games:]))
         wall, busy = time.perf_counter() - began, cpu_seconds(server) - before
-    answers = 1000 * np.array([time for page in pages for time in page.answers])
-    replies = 1000 * np.array([time for page in pages for time in page.replies])
+    answers, replies, nothing = (
+        np.concatenate([np.array(getattr(page, name)) for page in pages])
+        for name in ("answers", "replies", "nothing")
+    )
     sizes = np.array([size for page in pages for size in page.sizes])
     print(
         f"{options.game}, {games} games against {options.player}, {wall:.0f} s, {answers.size} "
-        f"clicks: answer {np.quantile(answers, 0.5):.0f} ms, p95 {np.quantile(answers, 0.95):.0f} "
-        f"ms; reply {np.quantile(replies, 0.5):.0f} ms, p95 {np.quantile(replies, 0.95):.0f} ms; "
+        f"clicks: answer {told(answers)}; reply {told(replies)}; no work {told(nothing)}; "
         f"{1000 * busy / answers.size:.0f} ms of CPU a click, {100 * busy / wall:.0f} % of a core; "
         f"{np.median(sizes) / 1024:.0f} KiB an answer; {memory(server):.0f} MiB at most",
         flush=True,
