@@ -123,3 +123,57 @@ def test_a_game_with_the_keyboard_alone(browser: Any, server: Server) -> None:
     press("Escape")
     press("Home")
     page.wait_for_function("() => shown === 0")
+
+
+def click_action(page: Any, text: str) -> None:
+    """Do an action with the mouse: places in order, then a menu, a button or an amount."""
+    _, _, number, *places = page.evaluate(
+        "text => view.actions.find(action => action[0] === text)", text
+    )
+    for place in places:
+        point = page.evaluate(HITTABLE, place)
+        assert point, f"{place} cannot be hit"
+        page.mouse.click(*point)
+    if places and (page.evaluate("busy") or page.locator("#menu:not([hidden])").count() == 0):
+        return
+    exact = f"xpath=//button[normalize-space(text())='{text}' or b='{text}']"
+    if number is not None and not places and page.locator("#amount:not([hidden])").count():
+        page.fill("#number", str(number))
+        page.click("#amount button")
+    else:
+        page.locator("#menu:not([hidden]), #choices").locator(exact).first.click()
+
+
+def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) -> None:
+    """A whole game of Armada with cards. The person does what a hint says, and raids."""
+    page, errors = browser.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(server.host_page)
+    page.wait_for_selector("#seats li")
+    page.select_option("#name", "armada")
+    page.check("#options input[name=cards]")
+    page.fill("#deal", "8")  # a raid card is dealt to the person
+    page.locator("#seats select").nth(1).select_option("player greedy")
+    page.click("#start")
+    page.wait_for_selector("#picture svg", timeout=300_000)
+    page.select_option("#speed", "0")
+    raided = 0
+    for _ in range(600):
+        page.wait_for_function(f"() => {READY}", timeout=120_000)
+        if page.evaluate(OVER):
+            break
+        legal = page.evaluate("view.actions.map(action => action[0])")
+        if "play raid" in legal:
+            assert "interrupt this turn with a raid" in page.inner_text("#question")
+            raided += 1
+            click_action(page, "play raid")
+            page.wait_for_function("() => !busy && !running && view.actions")
+            assert "coups left in its raid" in page.inner_text("#question")
+            continue
+        hint = page.evaluate("ask('hint', { seat, player: 'greedy' })")
+        number = page.evaluate("view.number")
+        click_action(page, hint["action"])
+        page.wait_for_function(f"() => !busy && shown > {number}", timeout=60_000)
+    assert page.evaluate(OVER), page.inner_text("#said")
+    assert raided >= 1
+    assert errors == []
