@@ -49,7 +49,7 @@ def browser() -> Iterator[Any]:
 
 def opened(browser: Any, server: Server, **how: Any) -> tuple[Any, list[str]]:
     """Open a small game against a random player at the page; return the page and its errors."""
-    page, errors = browser.new_page(**how), []
+    page, errors = browser.new_context(**how).new_page(), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     page.goto(server.host_page)
@@ -177,3 +177,32 @@ def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) 
     assert page.evaluate(OVER), page.inner_text("#said")
     assert raided >= 1
     assert errors == []
+
+
+def test_two_tabs_and_a_cut_network(browser: Any, server: Server, tmp_path: Path) -> None:
+    """Two tabs of one seat act at once: one decision counts. A cut loses and doubles none."""
+    page, _ = opened(browser, server)
+    page.wait_for_function(f"() => {READY}", timeout=60_000)
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_function("() => view && view.actions && !running", timeout=60_000)
+    text = page.evaluate("view.actions[0][0]")
+    before = page.evaluate("view.number")
+    body = "text => { send('act', { action: text }); }"
+    page.evaluate(body, text)
+    other.evaluate(body, text)
+    for tab in (page, other):
+        tab.wait_for_function(f"() => view.number > {before} && {READY}", timeout=60_000)
+    (path,) = (tmp_path / "games").glob("*.txt")
+    assert path.read_text().count(f"\n0 {text} | ") == 1
+
+    page.context.set_offline(True)
+    text, before = page.evaluate("view.actions[0][0]"), page.evaluate("view.number")
+    page.evaluate(body, text)
+    page.wait_for_function("() => document.body.textContent.includes('does not answer')")
+    assert f"\n0 {text} | " not in path.read_text()
+    page.context.set_offline(False)
+    page.evaluate(body, text)
+    page.wait_for_function(f"() => view.number > {before} && {READY}", timeout=60_000)
+    other.wait_for_function(f"() => view.number > {before} && {READY}", timeout=60_000)
+    assert path.read_text().count(f"\n0 {text} | ") == 1
