@@ -21,9 +21,11 @@ from armarl.arena import ratings
 from armarl.arena import summary as summary_module
 from armarl.arena.lineups import lineups, members, tables
 from armarl.arena.panel import panel, play_panel
+from armarl.arena.recorded import recorded_tournaments
 from armarl.arena.report import html, write_report
 from armarl.arena.summary import _cycles, stronger, summarise
 from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
+from armarl.cli.__main__ import main
 from armarl.games.make_game import make_game
 from armarl.matches.records import read_records
 from armarl.players.simple_players import RandomPlayer
@@ -31,6 +33,7 @@ from armarl.policies.saved_policy import load_policy, save_policy
 from armarl.roster.make_player import make_player
 from paths import HELPERS
 from processes import started, wait_for
+from recorded import recorded
 
 TWO, THREE, TEAMS = (make_game("armadora", players=players) for players in (2, 3, 4))
 FOUR = make_game("armada", players=4, max_turns=6)
@@ -610,3 +613,35 @@ def test_a_seed_that_not_all_members_of_the_panel_can_have():
         play_panel(TWO, "random", 2, most + 1, progress=lambda *at: told.append(at))
     assert told == []
     assert play_panel(TWO, "random", 2, most).matches[-1].seed == 2**63 - 1
+
+
+def test_recorded_games_rate_people_like_players(tmp_path, capsys):
+    """A tournament made of records has the ratings of the one that was played."""
+    game = make_game("armadora", board="mini")
+    played = play_tournament(game, ["random", "greedy"], deals=6, folder=tmp_path / "played")
+    files = sorted((tmp_path / "played" / "records").glob("*.txt"))
+    records = [record for path in files for record in read_records(path)]
+    (found,) = recorded_tournaments(records)
+    ours, theirs = summarise(found), summarise(played)
+    order = [found.players.index(name) for name in played.players]
+    np.testing.assert_allclose(
+        ours.ratings.players.value[order], theirs.ratings.players.value, atol=1e-6
+    )
+    assert ours.games.tolist() == theirs.games.tolist() == [12, 12]
+
+    renamed = [replace(r, players=("Ann", "greedy")) for r in records[:6]]
+    three = make_game("armadora", players=3)
+    stopped = replace(records[0], ending="stopped")
+    both = recorded_tournaments([stopped, *renamed, recorded(three, "random")])
+    assert [(one.game.players, len(one.games)) for one in both] == [(2, 6), (3, 1)]
+    assert both[0].players == ("Ann", "greedy")
+
+    going = tmp_path / "going.txt"
+    going.write_text("".join(f"{line}\n" for line in records[0].lines[:-3]))
+    assert main(["arena", "--rate", str(going), *map(str, files)]) == 0
+    said = capsys.readouterr().out
+    assert "recorded, seed 0: 12 games" in said
+    assert "greedy" in said
+    assert main(["arena", "--rate", str(going)]) == 1
+    assert main(["arena", "random", "--rate", str(files[0])]) == 1
+    assert main(["arena"]) == 1

@@ -52,7 +52,6 @@ def test_some_games_are_printed(games, capsys):
         (("--games", "x"), "not x"),
         (("--games", "7-9"), "there are no such games"),
         (("--seat", "2"), "the seat of game 1 must be in 0 to 1, not 2"),
-        (("--think", "random", "random", "random"), "1 to 2 players to think, not 3"),
         (("--think", "nobody"), "nobody"),
     ],
 )

@@ -26,8 +26,11 @@ def files(tmp_path_factory):
     armada = recorded(make_game("armada", players=2, cards=True), most=90)
     other = recorded(make_game("armadora"), "random", most=12, names=["<b>Ann</b>", "Bo"])
     thoughts = [
-        [None] * len(armadora.actions),
-        think_over(other, [make_player("random", other.game)] * 2),
+        {},
+        {
+            "random": think_over(other, make_player("random", other.game)),
+            "armadora-2p": think_over(other, make_player("armadora-2p", other.game)),
+        },
     ]
     pages = {
         "armadora": Replay([armadora]),
@@ -188,13 +191,30 @@ def test_seats_see_their_own_view(chromium, files):
     page.close()
 
 
-def test_thoughts_are_a_table(chromium, files):
-    _, page = opened(chromium, files["two"], "#game=2&move=3")
-    assert page.locator("#page-thoughts").is_visible()
-    assert page.locator("#page-rows tr").count() >= 5
-    assert page.locator("#page-rows tr.played").count() == 1
-    assert "%" in page.locator("#page-rows").inner_text()
-    page.keyboard.press("Home")
+def test_players_think_side_by_side(chromium, files):
+    watched, page = opened(chromium, files["two"], "#game=2&move=3")
+    articles = page.locator("#page-thoughts article")
+    assert articles.locator("h2").all_inner_texts() == ["random", "armadora-2p"]
+    for k in range(2):
+        table = page.locator(f"#page-thought-{k} table")
+        assert table.locator("tbody tr").count() >= 5
+        assert table.locator("tr.played").count() == 1
+        assert "%" in table.inner_text()
+    assert articles.nth(0).locator(".curve").count() == 0  # random expects nothing
+    curve = articles.nth(1).locator(".curve")
+    assert "Bo from" in curve.get_attribute("aria-label")
+    box = curve.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert move_of(page) == 6
+    fall = articles.nth(1).locator(".falls button").first
+    wanted = int(fall.inner_text().partition(".")[0])
+    fall.focus()
+    page.keyboard.press("Enter")
+    assert move_of(page) == wanted
+    page.locator("#page-first").click()
+    assert page.locator("#page-thoughts table").count() == 0
+    assert watched.complaints == []
+    page.keyboard.press("g")
     assert not page.locator("#page-thoughts").is_visible()
     page.close()
 

@@ -13,7 +13,7 @@ import pytest
 import check_fog
 from armarl import Replay, Thoughts, make_game, make_player, read_records
 from armarl.core.pictures.film import changes
-from armarl.replays.thoughts import think_over
+from armarl.replays.thoughts import Fall, expectations, falls, think_over
 from recorded import as_file, data_of, recorded, words_of
 from variants import BASIC, VARIANTS, every_game
 
@@ -194,17 +194,19 @@ def test_thoughts_are_shown_to_their_own_seat_alone():
     game = make_game("armadora")
     record = recorded(game, most=12)
     player = make_player("random", game)
-    thoughts = think_over(record, [player, player])
+    done: list[tuple[int, int]] = []
+    thoughts = think_over(record, player, lambda *numbers: done.append(numbers))
+    assert done == [(12, 12)]
     assert all(one is not None and one.probabilities.shape == (1, 229) for one in thoughts)
     for seat, shown in ((None, {0, 1}), (0, {0}), (1, {1})):
-        moments = data_of(Replay([record], seat, [thoughts]).html())["games"][0]["views"][0][
-            "moments"
-        ]
+        moments = data_of(Replay([record], seat, [{"one": thoughts}]).html())["games"][0]["views"][
+            0
+        ]["moments"]
         seen = {
             record.seats[k - 1] for k, moment in enumerate(moments) if k and "thoughts" in moment
         }
         assert seen == shown
-    first = next(moment["thoughts"] for moment in moments if "thoughts" in moment)
+    (first,) = next(moment["thoughts"] for moment in moments if "thoughts" in moment)
     assert first["value"] is None or -1 <= first["value"] <= 1
     _, probability, visits, value = first["rows"][0]
     assert 0 < probability <= 1
@@ -220,8 +222,8 @@ def test_the_played_action_has_a_row_and_numbers_keep_their_meaning():
     values = np.full((1, size), np.nan)
     values[0, [3, 5]] = -0.25, 0.5
     thoughts = Thoughts(None, values, visits, np.array([0.125]))
-    shown = data_of(Replay([record], None, [[thoughts]]).html())["games"][0]["views"][0]
-    assert shown["moments"][1]["thoughts"] == {
+    shown = data_of(Replay([record], None, [{"one": [thoughts]}]).html())["games"][0]["views"][0]
+    assert shown["moments"][1]["thoughts"][0] == {
         "value": 0.125,
         "rows": [
             [game.actions.text(5), None, 9, 0.5],
@@ -233,16 +235,16 @@ def test_the_played_action_has_a_row_and_numbers_keep_their_meaning():
 
 def test_wrong_numbers_of_thoughts_and_seats():
     record = recorded(make_game("armadora"), most=3)
-    with pytest.raises(ValueError, match="1 games need 1 lists of thoughts"):
+    with pytest.raises(ValueError, match="1 games need thoughts on 1 games"):
         Replay([record], thoughts=[])
     with pytest.raises(ValueError, match="has 3 actions, and thoughts on 2"):
-        Replay([record], thoughts=[[None, None]])
+        Replay([record], thoughts=[{"one": [None, None]}])
     with pytest.raises(ValueError, match="needs at least one game"):
         Replay([])
     with pytest.raises(ValueError, match="the seat of game 1 must be in 0 to 1, not 2"):
         Replay([record], seat=2)
-    with pytest.raises(ValueError, match="needs as many players"):
-        think_over(record, [make_player("random", record.game)])
+    with pytest.raises(ValueError, match="was made for armada"):
+        think_over(record, make_player("random", make_game("armada")))
     plain = replace(record, game=replace(record.game, _picture=None))
     with pytest.raises(ValueError, match="armadora has no drawing"):
         Replay([plain])
@@ -313,3 +315,26 @@ def test_a_record_is_read_from_its_text_and_from_a_later_place(tmp_path):
     other = recorded(make_game("armadora"), most=7)
     path.write_text(str(record) + str(other), encoding="utf-8")
     assert [str(one) for one in read_records(path, start)] == [str(other)]
+
+
+def test_expectations_and_falls():
+    game = make_game("armadora", board="mini")
+    record = recorded(game, "random")
+    assert record.ending == "end"
+    values = [0.1, 0.5, -0.4, 0.4, -0.5][: len(record.actions)]
+    thoughts = [Thoughts(value=np.array([value])) for value in values]
+    thoughts += [None] * (len(record.actions) - len(thoughts))
+    lines = expectations(record, thoughts)
+    last = len(record.actions)
+    for seat, line in enumerate(lines):
+        told = [(k, v) for k, v in enumerate(values) if record.seats[k] == seat]
+        assert line == [*told, (last, record.returns[seat])]
+    found = falls(lines)
+    assert Fall(1, 0.1, -0.4) in found
+    amounts = [fall.before - fall.after for fall in found]
+    assert amounts == sorted(amounts, reverse=True)
+    view = data_of(Replay([record], 0, [{"one": thoughts}]).html())["games"][0]["views"][0]
+    (thinker,) = view["thinkers"]
+    assert thinker["lines"][0] == [list(point) for point in lines[0]]
+    assert thinker["lines"][1] == []
+    assert all(record.seats[move - 1] == 0 for move, _, _ in thinker["falls"])

@@ -49,7 +49,7 @@ def browser() -> Iterator[Any]:
 
 def opened(browser: Any, server: Server, **how: Any) -> tuple[Any, list[str]]:
     """Open a small game against a random player at the page; return the page and its errors."""
-    page, errors = browser.new_page(**how), []
+    page, errors = browser.new_context(**how).new_page(), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     page.goto(server.host_page)
@@ -123,3 +123,86 @@ def test_a_game_with_the_keyboard_alone(browser: Any, server: Server) -> None:
     press("Escape")
     press("Home")
     page.wait_for_function("() => shown === 0")
+
+
+def click_action(page: Any, text: str) -> None:
+    """Do an action with the mouse: places in order, then a menu, a button or an amount."""
+    _, _, number, *places = page.evaluate(
+        "text => view.actions.find(action => action[0] === text)", text
+    )
+    for place in places:
+        point = page.evaluate(HITTABLE, place)
+        assert point, f"{place} cannot be hit"
+        page.mouse.click(*point)
+    if places and (page.evaluate("busy") or page.locator("#menu:not([hidden])").count() == 0):
+        return
+    exact = f"xpath=//button[normalize-space(text())='{text}' or b='{text}']"
+    if number is not None and not places and page.locator("#amount:not([hidden])").count():
+        page.fill("#number", str(number))
+        page.click("#amount button")
+    else:
+        page.locator("#menu:not([hidden]), #choices").locator(exact).first.click()
+
+
+def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) -> None:
+    """A whole game of Armada with cards. The person does what a hint says, and raids."""
+    page, errors = browser.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(server.host_page)
+    page.wait_for_selector("#seats li")
+    page.select_option("#name", "armada")
+    page.check("#options input[name=cards]")
+    page.fill("#deal", "8")  # a raid card is dealt to the person
+    page.locator("#seats select").nth(1).select_option("player greedy")
+    page.click("#start")
+    page.wait_for_selector("#picture svg", timeout=300_000)
+    page.select_option("#speed", "0")
+    raided = 0
+    for _ in range(600):
+        page.wait_for_function(f"() => {READY}", timeout=120_000)
+        if page.evaluate(OVER):
+            break
+        legal = page.evaluate("view.actions.map(action => action[0])")
+        if "play raid" in legal:
+            assert "interrupt this turn with a raid" in page.inner_text("#question")
+            raided += 1
+            click_action(page, "play raid")
+            page.wait_for_function("() => !busy && !running && view.actions")
+            assert "coups left in its raid" in page.inner_text("#question")
+            continue
+        hint = page.evaluate("ask('hint', { seat, player: 'greedy' })")
+        number = page.evaluate("view.number")
+        click_action(page, hint["action"])
+        page.wait_for_function(f"() => !busy && shown > {number}", timeout=60_000)
+    assert page.evaluate(OVER), page.inner_text("#said")
+    assert raided >= 1
+    assert errors == []
+
+
+def test_two_tabs_and_a_cut_network(browser: Any, server: Server, tmp_path: Path) -> None:
+    """Two tabs of one seat act at once: one decision counts. A cut loses and doubles none."""
+    page, _ = opened(browser, server)
+    page.wait_for_function(f"() => {READY}", timeout=60_000)
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_function("() => view && view.actions && !running", timeout=60_000)
+    text = page.evaluate("view.actions[0][0]")
+    before = page.evaluate("view.number")
+    body = "text => { send('act', { action: text }); }"
+    page.evaluate(body, text)
+    other.evaluate(body, text)
+    for tab in (page, other):
+        tab.wait_for_function(f"() => view.number > {before} && {READY}", timeout=60_000)
+    (path,) = (tmp_path / "games").glob("*.txt")
+    assert path.read_text().count(f"\n0 {text} | ") == 1
+
+    page.context.set_offline(True)
+    text, before = page.evaluate("view.actions[0][0]"), page.evaluate("view.number")
+    page.evaluate(body, text)
+    page.wait_for_function("() => document.body.textContent.includes('does not answer')")
+    assert f"\n0 {text} | " not in path.read_text()
+    page.context.set_offline(False)
+    page.evaluate(body, text)
+    page.wait_for_function(f"() => view.number > {before} && {READY}", timeout=60_000)
+    other.wait_for_function(f"() => view.number > {before} && {READY}", timeout=60_000)
+    assert path.read_text().count(f"\n0 {text} | ") == 1

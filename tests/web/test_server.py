@@ -14,6 +14,7 @@ from armarl.web.guards import MOST_BODY
 from armarl.web.house import FolderInUseError, House
 from armarl.web.server import PAGES
 from pages import HOST, Pages
+from recorded import data_of, recorded
 
 GAME = make_game("armadora")
 FOUR = make_game("armadora", players=4, advanced=True)
@@ -176,7 +177,7 @@ def test_a_server_starts_again_in_mid_turn(tmp_path: Path) -> None:
     with Pages(tmp_path / "games") as pages:
         again = pages.get(keys[0], "view", seat=0).json()
         assert again["question"] == seen["question"]
-        assert again["svg"] == seen["svg"]
+        assert again["parts"] == seen["parts"]
         twice = pages.post(keys[0], "act", seat=0, version=version, action="P a1-b1")
         assert (twice.status_code, "moved on" in twice.json()["refused"]) == (409, True)
         assert pages.get(host, "lobby").status_code == 404  # a stale key
@@ -231,3 +232,51 @@ def test_words_that_are_typed(pages: Pages) -> None:
     assert "ARM-13" in ask("stop")["said"]
     assert ask("W2 c4")["number"] == 1
     assert "face down on c4" in ask("last")["said"]
+
+
+def finished(pages: Pages, player: str = "random") -> tuple[Any, Any]:
+    """Play a small game to its end; return the table and the keys."""
+    table, keys = pages.open(make_game("armadora", board="mini"), [0], player)
+    while not (view := wait(pages, keys[0], 0))["over"]:
+        action = view["actions"][-1][0]
+        pages.post(keys[0], "act", seat=0, version=view["version"], action=action)
+    return table, keys
+
+
+def test_a_finished_game_has_a_replay_with_thoughts(pages: Pages) -> None:
+    going, others = pages.open(GAME, [0, 1])
+    for answer in (pages.get(others[0], "replay"), pages.get(others[0], "study")):
+        assert (answer.status_code, "when the game is over" in answer.text) == (409, True)
+    assert pages.post(others[0], "study", player="random").status_code == 409
+    table, keys = finished(pages)
+    page = pages.get(keys[None], "replay")
+    policy = page.headers.get_list("content-security-policy")
+    assert len(policy) == 1
+    assert policy[0].startswith("default-src 'none'; script-src 'sha256-")
+    assert policy[0].endswith("; frame-ancestors 'none'")
+    (game,) = data_of(page.text)["games"]
+    assert [view["seat"] for view in game["views"]] == [None, 0, 1]
+    assert game["views"][0]["thinkers"] == []
+    for player in ("random", "ismcts:20", "greedy", "nobody"):
+        pages.post(keys[0], "study", player=player)
+        while (found := pages.get(keys[0], "study").json())["thinking"]:
+            time.sleep(0.02)
+        heard = {"random": "", "greedy": "does not say", "nobody": "there is no player nobody"}
+        assert heard.get(player, "there is no player ismcts:20") in found["trouble"]
+    assert found["asked"] == ["random"]
+    (game,) = data_of(pages.get(keys[0], "replay").text)["games"]
+    assert len(game["views"][0]["thinkers"]) == 1
+    assert all(moment["thoughts"][0]["rows"] for moment in game["views"][0]["moments"][1:])
+    assert table.is_over
+    assert not going.is_over
+
+
+def test_records_are_opened_once(pages: Pages) -> None:
+    record = recorded(make_game("armadora", board="mini"), "random")
+    for _ in range(2):
+        pages.house.keep(record)
+    (table,) = pages.get(pages.house.host, "lobby").json()["tables"]
+    ((key, seats),) = table["keys"]
+    assert (table["over"], seats) == (True, [])
+    assert pages.get(key, "view", seat="all").json()["over"]
+    assert pages.get(key, "replay").status_code == 200

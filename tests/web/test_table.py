@@ -16,7 +16,8 @@ from armarl.matches.journal import Journal
 from armarl.matches.records import RecordError, read_records
 from armarl.players.simple_players import RandomPlayer
 from armarl.roster.make_player import make_player
-from armarl.web.table import RefusedError, Table
+from armarl.web.refusals import RefusedError
+from armarl.web.table import Table
 from armarl.web.window import EVERYTHING, ONLOOKER, places_of
 from variants import Variant, every_rich_game, every_variant
 
@@ -64,6 +65,10 @@ def play_on(table: Table, rng: np.random.Generator, most: int = 10**6) -> Iterat
         yield seat
 
 
+def drawn(view: Any) -> str:
+    return "".join(svg for _, svg in view["parts"])
+
+
 @every_variant
 def test_a_whole_game(variant: Variant, tmp_path: Path) -> None:
     """The page offers what is legal, and the record of a finished game is like any other."""
@@ -79,7 +84,7 @@ def test_a_whole_game(variant: Variant, tmp_path: Path) -> None:
                 assert texts == game.actions.legal_texts(legal)
                 assert view["question"]
             known = {place for places in places_of(game) for place in places}
-            assert all(f'id="{place}"' in view["svg"] for place in known)
+            assert all(f'id="{place}"' in drawn(view) for place in known)
     (record,) = read_records(tmp_path / "table.txt")
     assert record.ending == ("cut" if table._journal.ending == "cut" else "end")
     assert list(record.actions) == table._journal.actions
@@ -179,7 +184,8 @@ def test_an_action_that_reveals_nothing_can_be_taken_back(tmp_path: Path) -> Non
     assert table.version != second  # what was meant for the position before is refused
     table.undo(0, table.version)
     assert (tmp_path / "table.txt").read_bytes() == content
-    assert {**table.view(0), "version": ""} == {**first, "version": ""}
+    again = {"version": "", "board": ""}
+    assert table.view(0) | again == first | again
     assert resumed(tmp_path, table).version == table.version
     act(table, "W1 a1")
     act(table, "W1 a2")
@@ -287,3 +293,25 @@ def test_a_journal_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "table.txt").write_text("something else\n")
     with pytest.raises(RecordError):
         Journal.resume(tmp_path / "table.txt")
+
+
+def test_a_page_gets_what_has_changed_on_its_board(tmp_path: Path) -> None:
+    """From any board that an audience has had, changes lead to the whole board; no other counts."""
+    table, rng = begin(tmp_path, ADVANCED, [None, None]), np.random.default_rng(2)
+    had: dict[str, dict[int, str]] = {"": {}}
+    for _ in play_on(table, rng, 12):
+        for number in (len(table._journal.actions), len(table._journal.actions) - 1):
+            whole = table.view(0, number)
+            assert (whole["base"], "sheet" in whole) == (None, True)
+            for have, parts in list(had.items())[-4:]:
+                part = table.view(0, number, have)
+                assert part["base"] in (None, have)
+                known = dict(parts) if part["base"] else {}
+                known |= dict(part["parts"])
+                assert {k: svg for k, svg in known.items() if svg} == dict(whole["parts"])
+                if have:
+                    assert len(part["parts"]) < len(whole["parts"]) / 2
+            had[whole["board"]] = dict(whole["parts"])
+    other = table.view(1)
+    assert table.view(0, have=other["board"])["base"] is None
+    assert table.view(ONLOOKER, have=other["board"])["base"] is None

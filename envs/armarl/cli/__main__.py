@@ -159,7 +159,14 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
 
 
 def _arena(command: argparse.ArgumentParser) -> None:
-    command.add_argument("players", nargs="+", help="players, e.g. random greedy armadora-2p")
+    command.add_argument("players", nargs="*", help="players, e.g. random greedy armadora-2p")
+    command.add_argument(
+        "--rate",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="play nothing: rate those that play in these files of records, people too",
+    )
     command.add_argument(
         "--deals",
         type=int,
@@ -215,9 +222,11 @@ def _play(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seat", type=int, default=0, help="your seat (0); seat 0 begins")
     _one_game(command)
-    command.add_argument(
-        "--web", action="store_true", help="play in a browser; the page asks for the rest"
-    )
+    _web(command, "play in a browser; the page asks for the rest")
+
+
+def _web(command: argparse.ArgumentParser, words: str) -> None:
+    command.add_argument("--web", action="store_true", help=words)
     command.add_argument(
         "--folder",
         type=folder,
@@ -277,9 +286,10 @@ def _replay(command: argparse.ArgumentParser) -> None:
         "--think",
         nargs="+",
         metavar="PLAYER",
-        help="for --html: show what these players think of the positions, from seat 0 on; the last "
-        "one for all seats left",
+        help="for --html: show side by side what these players think of every position, and after "
+        "which moves the expected result fell most",
     )
+    _web(command, "open the games in a browser, where players can be asked what they think")
 
 
 def _html(command: argparse.ArgumentParser, games: str) -> None:

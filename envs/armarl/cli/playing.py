@@ -1,12 +1,18 @@
-"""The commands `play` and `watch`: one game at the terminal."""
+"""The commands `play` and `watch`: one game at the terminal, or pages in a browser."""
 
 from __future__ import annotations
 
 import argparse
 import secrets
 import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from armarl.cli.shared_options import game_of
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
+    from armarl.matches.records import Record
 
 _PACE = 1.0  # seconds between two actions of a game that is watched
 
@@ -14,7 +20,9 @@ _PACE = 1.0  # seconds between two actions of a game that is watched
 def play(options: argparse.Namespace) -> int:
     """Play a game at this terminal, or in a browser."""
     if options.web:
-        return _play_in_browser(options)
+        if options.record is not None:
+            raise ValueError("with --web every game has a record in --folder; leave --record out")
+        return serve_pages(options, options.opponents, game_of(options, options.opponents))
     from armarl.cli.terminal import play_at_terminal
 
     game, seed = game_of(options, options.opponents), _seed(options)
@@ -23,20 +31,32 @@ def play(options: argparse.Namespace) -> int:
     return 0
 
 
-def _play_in_browser(options: argparse.Namespace) -> int:
-    """Serve the page at which games are opened."""
+def serve_pages(
+    options: argparse.Namespace,
+    players: Sequence[str] = (),
+    game: Game | None = None,
+    records: Iterable[Record] = (),
+) -> int:
+    """Serve the page at which games are opened, until Ctrl-C.
+
+    Args:
+        options: the command's options; `--folder`, `--host`, `--port` and `--name` count.
+        players: players of any kind that games may have.
+        game: the variant that the page shows first.
+        records: finished games to look at.
+    """
     try:
         from armarl.web.server import serve
     except ImportError as error:
         raise ImportError("pages need Starlette and uvicorn: pip install 'armarl[web]'") from error
     from armarl.web.house import House, check_named
 
-    if options.record is not None:
-        raise ValueError("with --web every game has a record in --folder; leave --record out")
-    game = game_of(options, options.opponents)
-    check_named(options.opponents, game)
-    house = House(options.folder, options.opponents, game)
+    if game is not None:
+        check_named(players, game)
+    house = House(options.folder, players, game)
     try:
+        for record in records:
+            house.keep(record)
         serve(house, options.host, options.port, options.name)
     finally:
         house.close()

@@ -1,29 +1,29 @@
-"""The command `replay`, and the pages that other commands write."""
+"""The command `replay`."""
 
 from __future__ import annotations
 
 import argparse
 import re
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from armarl.cli.playing import serve_pages
+from armarl.cli.shared_options import show_progress, write_page
 from armarl.common.files import check_writable
 from armarl.common.messages import brief, printable, tell
 
 if TYPE_CHECKING:
     from armarl.matches.records import Record
-    from armarl.players.protocol import Thoughts
+    from armarl.replays.replay import Opinions
 
 MOST_GAMES = 100  # of one page; ten of Armada are some ten megabytes
-FIRST_GAMES = 10  # of the pages of matches and tournaments
 
 
 def replay(options: argparse.Namespace) -> int:
-    """Check recorded games and print them, or write them as a page."""
+    """Check recorded games and print them, write them as a page, or open them in a browser."""
     from armarl.matches.records import read_records
 
     first, end = _chosen(options.games)
@@ -32,18 +32,25 @@ def replay(options: argparse.Namespace) -> int:
         for name in ("seat", "think"):
             if getattr(options, name) is not None:
                 raise ValueError(f"--{name} is for a page: name its file with --html")
+        if options.web:
+            return serve_pages(options, records=_some(records, options.records))
         return _print(options, records, first)
     check_writable(options.html)
-    found = list(islice(records, MOST_GAMES + 1))
-    if not found:
-        raise ValueError(f"there are no such games in {printable(str(options.records))}")
-    if len(found) > MOST_GAMES:
-        raise ValueError(f"a page holds up to {MOST_GAMES} games: choose some, as --games 1-20")
-    thoughts = None
+    found, thoughts = _some(records, options.records), None
     if options.think:
         thoughts = [_thoughts(record, options.think) for record in found]
     write_page(options.html, found, options.seat, thoughts)
     return 0
+
+
+def _some(records: Iterable[Record], path: Path) -> list[Record]:
+    """Return the games for a page."""
+    found = list(islice(records, MOST_GAMES + 1))
+    if not found:
+        raise ValueError(f"there are no such games in {printable(str(path))}")
+    if len(found) > MOST_GAMES:
+        raise ValueError(f"a page holds up to {MOST_GAMES} games: choose some, as --games 1-20")
+    return found
 
 
 def _chosen(text: str | None) -> tuple[int, int | None]:
@@ -83,49 +90,13 @@ def _print(options: argparse.Namespace, records: Iterable[Record], first: int) -
     return 0
 
 
-def _thoughts(record: Record, players: Sequence[str]) -> list[Thoughts | None]:
+def _thoughts(record: Record, players: Sequence[str]) -> Opinions:
+    """Ask players what they think of a game, and show how far they are."""
     from armarl.replays.thoughts import think_over
     from armarl.roster.make_player import make_player
 
-    if len(players) > record.game.players:
-        raise ValueError(
-            f"{record.game.players} seats take 1 to {record.game.players} players to think, "
-            f"not {len(players)}"
-        )
-    seated = [*players, *[players[-1]] * (record.game.players - len(players))]
-    return think_over(record, [make_player(player, record.game) for player in seated])
-
-
-def write_page(
-    path: Path,
-    records: Iterable[Record],
-    seat: int | None = None,
-    thoughts: Sequence[Sequence[Thoughts | None]] | None = None,
-) -> None:
-    """Write a replay, and say so."""
-    from armarl.replays.replay import Replay
-
-    Replay(records, seat, thoughts).write(path)
-    tell(f"written: {path}")
-
-
-@contextmanager
-def recording(records: Path | None, html: Path | None) -> Iterator[Path | None]:
-    """Yield the file for the records of games, and write the first ones as a page at the end.
-
-    Args:
-        records: the file for records, or None.
-        html: the page, or None.
-    """
-    if html is None:
-        yield records
-        return
-    from armarl.matches.records import prepare_records, read_records
-
-    check_writable(html)
-    with tempfile.TemporaryDirectory() as folder:
-        path = records or Path(folder) / "records.txt"
-        prepare_records(path)
-        start = path.stat().st_size if path.exists() else 0
-        yield path
-        write_page(html, islice(read_records(path, start), FIRST_GAMES))
+    made = [make_player(player, record.game) for player in players]
+    progress = partial(show_progress, of="positions")
+    return {
+        player: think_over(record, one, progress) for player, one in zip(players, made, strict=True)
+    }

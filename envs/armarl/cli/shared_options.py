@@ -1,4 +1,4 @@
-"""Helpers shared by several commands: the requested game, progress, and JSON result files."""
+"""Helpers shared by several commands: the game, progress, JSON files and replays of games."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import math
 import os
 import re
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +20,10 @@ from armarl.common.messages import brief, tell
 
 if TYPE_CHECKING:
     from armarl.core.game import Game
+    from armarl.matches.records import Record
+    from armarl.replays.replay import Opinions
 
+FIRST_GAMES = 10  # of the pages of matches and tournaments
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -100,11 +106,11 @@ def pace(text: str) -> float:
     return seconds
 
 
-def show_progress(done: int, games: int) -> None:
-    """Print the number of finished games to stderr if it is a terminal."""
+def show_progress(done: int, whole: int, of: str = "games") -> None:
+    """Print how much is done to stderr if it is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
-        end = "\r" if done < games else "\r\x1b[K"
-        tell(f"{done} of {games} games", end=end, to=sys.stderr)
+        end = "\r" if done < whole else "\r\x1b[K"
+        tell(f"{done} of {whole} {of}", end=end, to=sys.stderr)
 
 
 def check_json(path: Path) -> None:
@@ -141,3 +147,38 @@ def _is_stream(path: Path) -> bool:
     """Return whether a path is an open stream or not a regular file: `/dev/stdout`, a pipe."""
     named = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
     return named or (path.exists() and not path.is_file())
+
+
+def write_page(
+    path: Path,
+    records: Iterable[Record],
+    seat: int | None = None,
+    thoughts: Sequence[Opinions] | None = None,
+) -> None:
+    """Write a replay, and say so."""
+    from armarl.replays.replay import Replay
+
+    Replay(records, seat, thoughts).write(path)
+    tell(f"written: {path}")
+
+
+@contextmanager
+def recording(records: Path | None, html: Path | None) -> Iterator[Path | None]:
+    """Yield the file for the records of games, and write the first ones as a page at the end.
+
+    Args:
+        records: the file for records, or None.
+        html: the page, or None.
+    """
+    if html is None:
+        yield records
+        return
+    from armarl.matches.records import prepare_records, read_records
+
+    check_writable(html)
+    with tempfile.TemporaryDirectory() as folder:
+        path = records or Path(folder) / "records.txt"
+        prepare_records(path)
+        start = path.stat().st_size if path.exists() else 0
+        yield path
+        write_page(html, islice(read_records(path, start), FIRST_GAMES))

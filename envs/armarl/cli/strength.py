@@ -9,8 +9,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armarl.cli.replaying import FIRST_GAMES, recording, write_page
-from armarl.cli.shared_options import game_of, show_progress, write_json
+from armarl.cli.shared_options import (
+    FIRST_GAMES,
+    game_of,
+    recording,
+    show_progress,
+    write_json,
+    write_page,
+)
 from armarl.common.files import check_writable
 from armarl.common.messages import tell
 
@@ -71,7 +77,9 @@ def _evaluate_by_panel(
 
 
 def arena(options: argparse.Namespace) -> int:
-    """Play a tournament and print the ratings."""
+    """Play a tournament, or read the records of games, and print the ratings."""
+    if options.rate:
+        return _rate(options)
     from armarl.arena.ratings import LEAST_DEALS
     from armarl.arena.report import write_report
     from armarl.arena.summary import stronger, summarise
@@ -79,6 +87,8 @@ def arena(options: argparse.Namespace) -> int:
     from armarl.matches.records import read_records
     from armarl.workers.spread import workers_at
 
+    if not options.players:
+        raise ValueError("name players, or rate those of recorded games with --rate")
     if options.deals < LEAST_DEALS:
         raise ValueError(
             f"ratings need at least {LEAST_DEALS} deals to estimate how much deals differ; "
@@ -120,6 +130,27 @@ def arena(options: argparse.Namespace) -> int:
         records = chain.from_iterable(map(read_records, files))
         write_page(options.html, islice(records, FIRST_GAMES))
     _tell_shares(workers)
+    return 0
+
+
+def _rate(options: argparse.Namespace) -> int:
+    """Print the ratings of those who play in recorded games, for each variant."""
+    from armarl.arena.recorded import recorded_tournaments
+    from armarl.arena.summary import summarise
+    from armarl.matches.records import read_finished
+
+    for name in ("players", "folder", "html", "stronger"):
+        if getattr(options, name):
+            raise ValueError(f"--rate reads games that were played: leave {name} out")
+    records = chain.from_iterable(map(read_finished, options.rate))
+    tournaments = recorded_tournaments(records)
+    if not tournaments:
+        raise ValueError("these files hold no game that was played to its end")
+    for tournament in tournaments:
+        try:
+            tell(summarise(tournament).table())
+        except ValueError as error:  # too few deals
+            tell(f"{tournament.game.name}, {tournament.game.players} players: {error}\n")
     return 0
 
 

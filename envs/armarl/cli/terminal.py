@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armarl.cli.board import Board, told
 from armarl.cli.keys import Keys, keyboard
-from armarl.cli.replaying import write_page
+from armarl.cli.shared_options import write_page
 from armarl.common.files import check_writable
 from armarl.common.messages import relation, tell
 from armarl.common.numbers import MOST_SEED, whole_number
@@ -148,7 +148,8 @@ def _show(
                 if record is not None:
                     append_records(record, table.record())
                 if html is not None:
-                    write_page(html, [read_record(table.record()[0])], None, [table.thoughts])
+                    thoughts = {"the players": table.thoughts}
+                    write_page(html, [read_record(table.record()[0])], None, [thoughts])
     state = table.states[0]
     if seat is not None:
         tell(f"\n{game.draw(state, seat)}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from armarl.core.positions import Description
 from armarl.core.variant import Variant
 from armarl.core.verbs import Fixed, Verbs, takes_fixed, unmoving, verbs
 
+_KEPT = 32  # descriptions of positions
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -758,7 +759,7 @@ class Game(Variant):
             >>> picture.sheet.name
             'armada'
         """
-        earlier = None if before is None else self.describe(before, seat, public=public)
+        earlier = None if before is None else self._seen(before, seat, public)
         return self._drawn(self._scene(state, seat, earlier, last, names, public))
 
     def tell(
@@ -796,7 +797,7 @@ class Game(Variant):
             >>> game.tell(states[0], (0, action), seat=1, before=before).words
             ('player 0 lays a Warrior face down on c4.',)
         """
-        earlier = self.describe(before, seat, public=public)
+        earlier = self._seen(before, seat, public)
         return self._told(self._scene(state, seat, earlier, last, names, public))
 
     def course(
@@ -841,6 +842,21 @@ class Game(Variant):
             yield self._drawn(scene), self._told(scene)
             before = scene.view
 
+    def _seen(self, state: State, seat: int | None, public: bool) -> dict[str, Any]:
+        """Return `describe`, for drawing and telling, which do not change it.
+
+        The last ones are kept: a position is drawn and told, and then it is the one before.
+        """
+        return self._described(self._check_state(state).tobytes(), seat, public)
+
+    @cached_property
+    def _described(self) -> Callable[[bytes, int | None, bool], dict[str, Any]]:
+        @lru_cache(maxsize=_KEPT)
+        def described(state: bytes, seat: int | None, public: bool) -> dict[str, Any]:
+            return self.describe(np.frombuffer(state, self.blank.dtype)[0], seat, public=public)
+
+        return described
+
     def _drawn(self, scene: Scene) -> Picture:
         if self._picture is None:
             raise ValueError(
@@ -867,7 +883,7 @@ class Game(Variant):
         ):
             raise ValueError(f"names must be {self.players} names, not {brief(repr(names), 60)}")
         shown = tuple(brief(name, 40) for name in names)
-        view = self.describe(state, seat, public=public)
+        view = self._seen(state, seat, public)
         return Scene(self, view, self._check_seat(seat), before, said, shown)
 
     def _told(self, scene: Scene) -> Told:

@@ -336,6 +336,17 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
         yield _read(lines)
 
 
+def read_finished(path: str | Path) -> Iterator[Record]:
+    """Read the records of a file as `read_records` does, but for a last one that is not whole.
+
+    So a game that is still being played is left out.
+    """
+    try:
+        yield from read_records(path)
+    except _CutError:
+        return
+
+
 def read_unfinished(path: Path) -> Record:
     """Read the record of a game that may still be going on: the only one in its file.
 

@@ -43,6 +43,7 @@ function openView(number, where = move) {
   let frame = [];
   frames = view.moments.map((moment) => (frame = changed(frame, moment.changes)));
   list();
+  listThinkers();
   go(where);
 }
 
@@ -126,32 +127,126 @@ function mark() {
   }
 }
 
-// Shows what was thought before this action, by its player or by one that was asked later.
-function think(moment) {
-  const thoughts = moment.thoughts;
-  at("thoughts").hidden = !thoughts;
-  if (!thoughts) return;
-  const cell = (value, words) => {
-    const td = document.createElement("td");
-    td.textContent = value === null ? "" : words(value);
-    return td;
-  };
-  const mover = game.players[game.seats[move - 1]];
-  at("expects").textContent =
-    thoughts.value === null ? "" : `Expected return of ${mover}: ${signed(thoughts.value)}.`;
-  at("rows").replaceChildren(
-    ...thoughts.rows.map(([action, probability, visits, value]) => {
-      const row = document.createElement("tr");
-      if (action === text(moment.move)) row.className = "played";
-      row.append(
-        cell(action, String),
-        cell(probability, (p) => `${(100 * p).toFixed(1)} %`),
-        cell(visits, String),
-        cell(value, signed),
-      );
-      return row;
-    }),
+// --- what players think ------------------------------------------------------------------------
+
+const WIDE = 600; // units of a curve
+const HIGH = 150;
+
+function make(name, more = {}, ...children) {
+  const found = document.createElement(name);
+  Object.assign(found, more);
+  found.append(...children);
+  return found;
+}
+
+function drawn(name, attributes) {
+  const found = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
+  return found;
+}
+
+const across = (number) => (WIDE * number) / Math.max(1, last());
+const down = (value) => (HIGH * (1 - value)) / 2;
+
+// Shows each player that has thought about the game, side by side: the course of what the seats
+// could expect, the moves after which it fell most, and a table for the move that is shown.
+function listThinkers() {
+  at("thoughts").hidden = !view.thinkers.length;
+  document.body.classList.toggle("thinking", view.thinkers.length > 0);
+  at("thoughts").replaceChildren(
+    ...view.thinkers.map((thinker, k) =>
+      make(
+        "article",
+        {},
+        make("h2", { textContent: text(thinker.name) }),
+        ...curve(thinker),
+        ...worst(thinker),
+        make("div", { id: `page-thought-${k}` }),
+      ),
+    ),
   );
+}
+
+function curve(thinker) {
+  const seats = game.players.map((_, seat) => seat).filter((seat) => thinker.lines[seat].length);
+  if (!seats.length) return [];
+  const chart = drawn("svg", { class: "curve", viewBox: `-4 -4 ${WIDE + 8} ${HIGH + 8}`, role: "img" });
+  const said = seats.map((seat) => {
+    const [[, first], [, end]] = [thinker.lines[seat][0], thinker.lines[seat].at(-1)];
+    return `${game.players[seat]} from ${signed(first)} to ${signed(end)}`;
+  });
+  chart.setAttribute("aria-label", `Expected result by move: ${said.join("; ")}.`);
+  chart.append(drawn("path", { class: "axis", d: `M0 0H${WIDE}M0 ${HIGH / 2}H${WIDE}M0 ${HIGH}H${WIDE}` }));
+  for (const seat of seats) {
+    const points = thinker.lines[seat].map(([number, value]) => `${across(number)},${down(value)}`);
+    chart.append(drawn("polyline", { class: `line line${seat}`, points: points.join(" ") }));
+  }
+  chart.append(drawn("path", { class: "here" }));
+  chart.addEventListener("click", (event) => {
+    const box = chart.getBoundingClientRect();
+    stepping(() => Math.round((last() * (event.clientX - box.left)) / box.width))();
+  });
+  const legend = make("p", { className: "legend" });
+  for (const seat of seats) {
+    const sample = drawn("svg", { viewBox: "0 0 30 10", "aria-hidden": "true" });
+    sample.append(drawn("path", { class: `line line${seat}`, d: "M0 5H30" }));
+    legend.append(make("span", {}, sample, ` ${game.players[seat]}`));
+  }
+  return [make("p", { textContent: "Expected result: +1 is a victory, −1 a defeat" }), chart, legend];
+}
+
+function worst(thinker) {
+  if (!thinker.falls.length) return [];
+  const items = thinker.falls.map(([number, before, after]) => {
+    const mover = game.players[game.seats[number - 1]];
+    const words = `${number}. ${mover}: ${text(view.moments[number].move)}`;
+    const button = make("button", { type: "button", textContent: words });
+    button.addEventListener("click", stepping(() => number));
+    return make("li", {}, button, ` ${signed(before)} → ${signed(after)}`);
+  });
+  return [
+    make("h3", { textContent: "It fell most after" }),
+    make("ol", { className: "falls" }, ...items),
+  ];
+}
+
+// Shows what was thought before this action.
+function think(moment) {
+  for (const here of document.querySelectorAll(".here")) {
+    here.setAttribute("d", `M${across(move)} 0V${HIGH}`);
+  }
+  view.thinkers.forEach((_, k) => {
+    const thought = moment.thoughts && moment.thoughts[k];
+    at(`thought-${k}`).replaceChildren(...(thought ? table(thought, text(moment.move)) : []));
+  });
+}
+
+function table({ value, rows }, played) {
+  const heads = ["action", "probability", "visits", "value"];
+  const shown = heads.map((_, k) => rows.some((row) => row[k] !== null));
+  const words = [String, (p) => `${(100 * p).toFixed(1)} %`, String, signed];
+  const line = (cells, kind, more = {}) => make("tr", more, ...cells.filter((_, k) => shown[k]).map(kind));
+  const mover = game.players[game.seats[move - 1]];
+  const expects = value === null ? "" : ` ${mover} could expect ${signed(value)}.`;
+  return [
+    make("p", { textContent: `Before move ${move}, ${played}:${expects}` }),
+    make(
+      "table",
+      {},
+      make("thead", {}, line(heads, (head) => make("th", { scope: "col", textContent: head }))),
+      make(
+        "tbody",
+        {},
+        ...rows.map((row) =>
+          line(
+            row.map((cell, k) => (cell === null ? "" : words[k](cell))),
+            (cell) => make("td", { textContent: cell }),
+            { className: row[0] === played ? "played" : "" },
+          ),
+        ),
+      ),
+    ),
+  ];
 }
 
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;

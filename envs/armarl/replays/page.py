@@ -48,6 +48,13 @@ def page(title: str, data: Any, colours: Sequence[Mapping[str, str]]) -> str:
     return _PLACE.sub(lambda match: parts[match[1]], _part("page.html"))
 
 
+def policy_of(page: str) -> str:
+    """Return the Content-Security-Policy of a page, for a server that sends it as a header."""
+    found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert found is not None, "every page has one"
+    return found[1]
+
+
 @cache
 def _part(name: str) -> str:
     return files("armarl.replays").joinpath(name).read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,12 @@ from armarl.games.make_game import make_game
 from armarl.matches.records import Record
 from armarl.players.protocol import Thoughts
 from armarl.replays import page
-from armarl.replays.thoughts import as_json
+from armarl.replays.thoughts import as_json, expectations, falls
 
 MOST_NAME = 40  # characters of a player's name
+
+# What players think before each action of a game, by the names of the players.
+Opinions = Mapping[str, Sequence[Thoughts | None]]
 
 
 class Replay:
@@ -47,7 +50,7 @@ class Replay:
         self,
         records: Iterable[Record],
         seat: int | None = None,
-        thoughts: Sequence[Sequence[Thoughts | None]] | None = None,
+        thoughts: Sequence[Opinions] | None = None,
         title: str = "ArmaRL replay",
     ) -> None:
         """Draw the games.
@@ -56,8 +59,9 @@ class Replay:
             records: the games, in the order of the page.
             seat: a seat. The page holds nothing that this seat may not know. None makes a page
                 with the whole games, and the view of each seat to choose from.
-            thoughts: for each game and each action, what its player thought before it, as
-                `think_over` returns it. A page for one seat takes only the seat's own.
+            thoughts: for each game what one or more players think before each action, by name,
+                as `think_over` returns it. The page shows them side by side. A page for one seat
+                takes only thoughts on the seat's own actions.
             title: the title of the page.
 
         Raises:
@@ -68,12 +72,12 @@ class Replay:
         if not found:
             raise ValueError("a replay needs at least one game")
         if thoughts is not None and len(thoughts) != len(found):
-            raise ValueError(f"{len(found)} games need {len(found)} lists of thoughts")
+            raise ValueError(f"{len(found)} games need thoughts on {len(found)} games")
         self._title = brief(title)
         texts, films = _Texts(), _Films()
         games = []
         for k, record in enumerate(found):
-            opinions = thoughts[k] if thoughts is not None else [None] * len(record.actions)
+            opinions = thoughts[k] if thoughts is not None else {}
             games.append(_game(record, k, seat, opinions, texts, films))
         self._data = {"games": games, "texts": texts.found, "films": films.news()}
         self._colours = films.colours()
@@ -137,7 +141,7 @@ def _game(
     record: Record,
     number: int,
     seat: int | None,
-    opinions: Sequence[Thoughts | None],
+    opinions: Opinions,
     texts: _Texts,
     films: _Films,
 ) -> dict[str, Any]:
@@ -145,10 +149,12 @@ def _game(
     game = record.game
     if seat is not None:
         whole_number(f"the seat of game {number + 1}", seat, 0, game.players - 1)
-    if len(opinions) != len(record.actions):
-        raise ValueError(
-            f"game {number + 1} has {len(record.actions)} actions, and thoughts on {len(opinions)}"
-        )
+    for thoughts in opinions.values():
+        if len(thoughts) != len(record.actions):
+            raise ValueError(
+                f"game {number + 1} has {len(record.actions)} actions, and thoughts on "
+                f"{len(thoughts)}"
+            )
     names = _distinct(record.players)
     seats = [None, *range(game.players)] if seat is None else [seat]
     return {
@@ -164,14 +170,14 @@ def _view(
     record: Record,
     names: Sequence[str],
     seat: int | None,
-    opinions: Sequence[Thoughts | None],
+    opinions: Opinions,
     texts: _Texts,
     films: _Films,
 ) -> dict[str, Any]:
     """Return a game as a seat sees it: one moment for each position.
 
     A moment has the picture's title, what changed in its frame, and all of the action before it:
-    its notation, its turn, what came of it in words, and what its player thought.
+    its notation, its turn, what came of it in words, and what players thought before it.
     """
     game, moments, turn, last = record.game, [], 0, None
     actions = list(zip(record.seats, record.actions, strict=True))
@@ -191,10 +197,30 @@ def _view(
             moment["move"] = texts.number(notation[action])
             moment["turn"] = texts.number(told.turn or f"turn {turn}")
             moment["told"] = [texts.number(word) for word in told.words]
-            if own and (thoughts := opinions[k - 1]) is not None:
-                moment["thoughts"] = as_json(thoughts, action, notation)
+            thoughts = [of_game[k - 1] for of_game in opinions.values()]
+            if own and any(thought is not None for thought in thoughts):
+                moment["thoughts"] = [
+                    None if thought is None else as_json(thought, action, notation)
+                    for thought in thoughts
+                ]
         moments.append(moment)
-    return {"seat": seat, "film": film, "moments": moments}
+    thinkers = [_thinker(record, seat, name, texts, opinions[name]) for name in opinions]
+    return {"seat": seat, "film": film, "moments": moments, "thinkers": thinkers}
+
+
+def _thinker(
+    record: Record,
+    seat: int | None,
+    name: str,
+    texts: _Texts,
+    thoughts: Sequence[Thoughts | None],
+) -> dict[str, Any]:
+    """Return who thinks, the course of what each seat could expect, and the worst moves."""
+    lines = [
+        line if seat in (None, own) else []
+        for own, line in enumerate(expectations(record, thoughts))
+    ]
+    return {"name": texts.number(brief(name, MOST_NAME)), "lines": lines, "falls": falls(lines)}
 
 
 def _name(game: Game) -> str:

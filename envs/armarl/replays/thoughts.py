@@ -6,58 +6,124 @@ again at any time: those that played, or any other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from armarl.matches.records import Record
-from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts
+from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, check_variant
 
 MOST_ROWS = 5  # actions whose numbers a page shows
+MOST_FALLS = 8
+_LEAST_FALL = 0.05
+_AT_ONCE = 16  # positions between two calls of `progress`
 
 
-def think_over(record: Record, players: Sequence[Player]) -> list[Thoughts | None]:
-    """Ask players what they think before each action of a recorded game.
+def think_over(
+    record: Record, player: Player, progress: Callable[[int, int], None] | None = None
+) -> list[Thoughts | None]:
+    """Ask a player what it thinks before each action of a recorded game, in place of its seat.
 
     Args:
         record: the game.
-        players: the player of each seat. One that cannot tell its thoughts gives None.
+        player: the player. It knows what the seat to move knew.
+        progress: called with (positions done, positions in all) from time to time. It may raise
+            to stop.
 
     Returns:
-        For each action the thoughts of the player of its seat, a batch of one.
+        For each action the player's thoughts, a batch of one. None if it cannot tell any.
 
     Raises:
-        ValueError: the number of players is wrong.
+        ValueError: the player was made for another variant.
 
     Example:
         >>> import os, tempfile
         >>> import armarl
         >>> game = armarl.make_game("armadora", board="mini")
-        >>> player = armarl.make_player("random", game)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = os.path.join(folder, "games.txt")
         ...     _ = armarl.play_match(game, ["random", "random"], games=1, records=path)
         ...     record = next(armarl.read_records(path))
-        >>> think_over(record, [player, player])[0].probabilities.shape
+        >>> think_over(record, armarl.make_player("random", game))[0].probabilities.shape
         (1, 229)
     """
-    game = record.game
-    if len(players) != game.players:
-        raise ValueError(
-            f"a game with {game.players} seats needs as many players, not {len(players)}"
-        )
-    seats = np.array(record.seats, np.int64)
-    found: list[Thoughts | None] = [None] * seats.size
-    chance = game.new_chance(np.arange(seats.size))
-    for seat, player in enumerate(players):
-        if isinstance(player, Thinker) and (own := np.flatnonzero(seats == seat)).size:
-            questions = game.questions(record.states[:-1], own, chance)
-            thoughts = ask_thoughts(player, game, *questions)
-            for k, place in enumerate(own.tolist()):
-                columns: Any = (None if f is None else f[k : k + 1] for f in thoughts)
-                found[place] = Thoughts(*columns)
+    game, count = record.game, len(record.actions)
+    check_variant(player, game)
+    if not isinstance(player, Thinker):
+        return [None] * count
+    found: list[Thoughts | None] = []
+    chance = game.new_chance(np.arange(count))
+    for first in range(0, count, _AT_ONCE):
+        places = np.arange(first, min(first + _AT_ONCE, count))
+        thoughts = ask_thoughts(player, game, *game.questions(record.states[:-1], places, chance))
+        for k in range(places.size):
+            columns: Any = (None if f is None else f[k : k + 1] for f in thoughts)
+            found.append(Thoughts(*columns))
+        if progress is not None:
+            progress(len(found), count)
     return found
+
+
+class Fall(NamedTuple):
+    """A decision after which the expectation of its seat was less.
+
+    Attributes:
+        move: the number of the action, the first is 1.
+        before: what the seat could expect before it.
+        after: what it could expect at its next decision, or its return at the end.
+    """
+
+    move: int
+    before: float
+    after: float
+
+
+def expectations(
+    record: Record, thoughts: Sequence[Thoughts | None]
+) -> list[list[tuple[int, float]]]:
+    """Return for each seat what it could expect when it was to move, and at last its return.
+
+    Args:
+        record: the game.
+        thoughts: the result of `think_over`.
+
+    Returns:
+        For each seat pairs: how many actions had been played, and a return in [-1, 1]. Without
+        thoughts on a seat's decisions its list is empty.
+    """
+    found: list[list[tuple[int, float]]] = [[] for _ in range(record.game.players)]
+    for number, (seat, thought) in enumerate(zip(record.seats, thoughts, strict=True)):
+        value = None if thought is None or thought.value is None else _number(thought.value, 0)
+        if value is not None:
+            found[seat].append((number, value))
+    if record.ending == "end":
+        for line, final in zip(found, record.returns, strict=True):
+            line += [(len(record.actions), final)] if line else []
+    return found
+
+
+def falls(lines: Sequence[Sequence[tuple[int, float]]]) -> list[Fall]:
+    """Return the decisions after which a seat's expectation fell most, the worst first.
+
+    A fall is from one decision of a seat to its next one, so it also holds what others did in
+    between, and chance.
+
+    Args:
+        lines: the result of `expectations`, or some of it.
+
+    Example:
+        >>> falls([[(0, 0.5), (2, -0.25), (4, 0.0)]])
+        [Fall(move=1, before=0.5, after=-0.25)]
+    """
+    found = [
+        Fall(number + 1, before, after)
+        for line in lines
+        for (number, before), (_, after) in pairwise(line)
+        if before - after >= _LEAST_FALL
+    ]
+    return sorted(found, key=lambda fall: (fall.after - fall.before, fall.move))[:MOST_FALLS]
 
 
 def as_json(thoughts: Thoughts, action: int, notation: Sequence[str]) -> dict[str, Any]:

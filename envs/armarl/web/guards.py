@@ -66,7 +66,9 @@ class Guards:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_HEADERS]
+                named = {name for name, _ in message["headers"]}  # a replay has its own policy
+                ours = (header for header in _HEADERS if header[0] not in named)
+                message["headers"] = [*message["headers"], *ours]
             await send(message)
 
         refusal = self._refusal(scope)

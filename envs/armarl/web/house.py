@@ -18,12 +18,14 @@ from armarl.common.messages import tell
 from armarl.core.game import Game
 from armarl.games.catalogue import entries, game_entry
 from armarl.games.make_game import restore_game
+from armarl.matches.records import Record
 from armarl.players.player_specs import as_spec
 from armarl.players.protocol import Player
 from armarl.players.registry import shipped_policies
 from armarl.policies.saved_policy import policy_game
 from armarl.roster.make_player import make_player
-from armarl.web.table import About, RefusedError, Table, read_about
+from armarl.web.refusals import RefusedError
+from armarl.web.table import About, Table, read_about
 
 MOST_TABLES = 2000
 _MOST_DEAL = 10**9
@@ -107,6 +109,10 @@ class House:
     def visitor(self, key: str) -> Visitor | None:
         """Return who has a key, or None. The time that it takes tells nothing about the keys."""
         return self._visitors.get(_digest(key))
+
+    def opened(self, name: str) -> Table | None:
+        """Return a table that has been needed before."""
+        return self._tables.get(name)
 
     def table(self, name: str) -> Table:
         """Return a table, whose files are read when it is first needed.
@@ -234,8 +240,7 @@ class House:
         deal: int | None,
     ) -> Table:
         with self._lock:
-            if len(self._abouts) >= MOST_TABLES:
-                raise RefusedError(f"the folder holds {MOST_TABLES} games: name another one")
+            self._check_number()
             name = secrets.token_hex(5)
             seed = secrets.randbelow(_MOST_DEAL) if deal is None else deal
             table = Table.begin(
@@ -244,6 +249,26 @@ class House:
             self._tables[name] = table
             self._know(name, table.about)
             return table
+
+    def keep(self, record: Record) -> None:
+        """Put a finished game among the tables, once, so that people can look at it.
+
+        Raises:
+            RefusedError: there are too many tables.
+            OSError: the files cannot be written.
+        """
+        name = hashlib.sha256(str(record).encode()).hexdigest()[:10]
+        with self._lock:
+            if name in self._abouts:
+                return
+            self._check_number()
+            table = Table.keep(self._folder, name, record, self._make_player)
+            self._tables[name] = table
+            self._know(name, table.about)
+
+    def _check_number(self) -> None:
+        if len(self._abouts) >= MOST_TABLES:
+            raise RefusedError(f"the folder holds {MOST_TABLES} games: name another one")
 
     def play_again(self, table: Table, same_deal: bool, move_on: bool) -> Table:
         """Deal the same people and players a new game, or return the one that they have dealt.

@@ -14,6 +14,8 @@ import asyncio
 import contextlib
 import json
 import socket
+import sys
+import threading
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +23,7 @@ from functools import partial
 from importlib.resources import files
 from typing import Any, TypeVar
 
+import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -31,9 +34,11 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from armarl.common.messages import brief, tell
+from armarl.replays.page import policy_of
 from armarl.web.guards import BURST, RATE, Guards
 from armarl.web.house import House, Person, Visitor
-from armarl.web.table import RefusedError, Table
+from armarl.web.refusals import RefusedError
+from armarl.web.table import Table
 from armarl.web.window import EVERYTHING, ONLOOKER
 
 PAGES = {
@@ -44,6 +49,7 @@ PAGES = {
     "icon.svg": "image/svg+xml",
 }
 THINKERS = 2  # players that think at once
+CALLS = 4  # short calls at once: they wait for the disk, but draw one after another
 MOST_STREAMS = 16  # streams of events of one key
 MOST_CONNECTIONS = 400
 MOST_HEAD = 16 * 1024  # bytes of a request before its body
@@ -72,6 +78,8 @@ class Server:
         """
         self.house = house
         self._thinkers = ThreadPoolExecutor(THINKERS, "armarl-player")
+        self._students = ThreadPoolExecutor(1, "armarl-study")  # they think for minutes
+        self._stopped = threading.Event()
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._changed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._streams: dict[str, int] = defaultdict(int)
@@ -81,9 +89,20 @@ class Server:
             page.joinpath(name).read_bytes() for name in ("lobby.html", "table.html")
         )
         gets = {"": self._page, "lobby": self._list, "table": self._setup, "view": self._view}
-        gets["events"] = self._events
+        gets |= {"events": self._events, "replay": self._replay, "study": self._progress}
         posts = {"players": self._players, "new": self._new}
-        for name in ("act", "ask", "undo", "resign", "retry", "why", "hint", "again", "next"):
+        for name in (
+            "act",
+            "ask",
+            "undo",
+            "resign",
+            "retry",
+            "why",
+            "hint",
+            "again",
+            "next",
+            "study",
+        ):
             posts[name] = getattr(self, f"_{name}")
         routes = [
             *(
@@ -105,12 +124,15 @@ class Server:
 
     @contextlib.asynccontextmanager
     async def _life(self, app: Starlette) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = CALLS
         yield
+        self._stopped.set()
         for event in self._changed.values():
             event.set()
         for task in list(self._playing.values()):
             task.cancel()
-        self._thinkers.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._thinkers, self._students):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _answer(self, handler: _Handler) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -180,7 +202,9 @@ class Server:
         if visit.visitor.table is None:
             raise RefusedError("this is the key of the host, not of a table")
         try:
-            table = await run_in_threadpool(self.house.table, visit.visitor.table)
+            table = self.house.opened(visit.visitor.table)
+            if table is None:
+                table = await run_in_threadpool(self.house.table, visit.visitor.table)
         except ValueError as error:  # it may quote the file, which holds secrets
             tell(f"table {visit.visitor.table} cannot be read: {error}")
             raise RefusedError("this game's file is damaged; the server's log says more") from error
@@ -198,14 +222,12 @@ class Server:
 
     async def _view(self, visit: _Visit) -> Response:
         table = await self._open(visit)
-        return await self._seen(table, visit, visit.audience(table))
+        return await run_in_threadpool(self._seen, table, visit, visit.audience(table))
 
-    async def _seen(self, table: Table, visit: _Visit, audience: int) -> Response:
-        query = visit.asked
-        theme = "dark" if query.get("theme") == "dark" else "light"
+    def _seen(self, table: Table, visit: _Visit, audience: int) -> Response:
         number, since = visit.number("at", 10**6), visit.number("since", 10**6) or 0
-        view = await run_in_threadpool(table.view, audience, number, theme, since)
-        return JSONResponse(view)
+        have = visit.text("have", optional=True) or ""
+        return JSONResponse(table.view(audience, number, have, since))
 
     async def _act(self, visit: _Visit) -> Response:
         return await self._do(
@@ -222,29 +244,34 @@ class Server:
         return await self._do(visit, lambda table, seat, version: table.retry(version))
 
     async def _do(self, visit: _Visit, deed: Callable[[Table, int, str], None]) -> Response:
-        """Do what a person asks, tell all pages, and answer with what the person sees then."""
+        """Do what a person asks, and answer with what the person sees then.
+
+        The answer is drawn first. Then all pages are told, and players move.
+        """
         table = await self._open(visit)
         seat, version = visit.seat(table), visit.text("version")
-        await run_in_threadpool(deed, table, seat, version)
-        return await self._done(table, visit, seat)
 
-    async def _done(self, table: Table, visit: _Visit, seat: int) -> Response:
-        """Draw the answer first, and then tell all pages and let players move."""
+        def do() -> Response:
+            deed(table, seat, version)
+            return self._seen(table, visit, seat)
+
         try:
-            return await self._seen(table, visit, seat)
+            return await run_in_threadpool(do)
         finally:
             self._tell(table)
             self._let_players_move(table)
 
     async def _ask(self, visit: _Visit) -> Response:
         """Typed words: an action, which is played, or a query."""
-        table = await self._open(visit)
-        seat, version, text = visit.seat(table), visit.text("version"), visit.text("text")
+        text = visit.text("text")
         try:
-            await run_in_threadpool(table.act, seat, version, text.strip())
+            return await self._do(
+                visit, lambda table, seat, version: table.act(seat, version, text.strip())
+            )
         except RefusedError:
-            return JSONResponse({"said": await run_in_threadpool(table.answer, seat, text)})
-        return await self._done(table, visit, seat)
+            table = await self._open(visit)
+            said = await run_in_threadpool(table.answer, visit.seat(table), text)
+            return JSONResponse({"said": said})
 
     async def _why(self, visit: _Visit) -> Response:
         table = await self._open(visit)
@@ -270,6 +297,25 @@ class Server:
         table = await self._open(visit)
         key = await run_in_threadpool(self.house.next_key, table, visit.visitor.key)
         return JSONResponse({"key": key})
+
+    async def _replay(self, visit: _Visit) -> Response:
+        """The finished game as a page of its own, which holds all that it needs."""
+        table = await self._open(visit)
+        page = await self._think(lambda: table.study().page())
+        headers = {"content-security-policy": f"{policy_of(page)}; frame-ancestors 'none'"}
+        return Response(page, media_type="text/html", headers=headers)
+
+    async def _progress(self, visit: _Visit) -> Response:
+        table = await self._open(visit)
+        return JSONResponse((await run_in_threadpool(table.study)).progress())
+
+    async def _study(self, visit: _Visit) -> Response:
+        """Let a player think about every position of the finished game."""
+        table, player = await self._open(visit), visit.text("player")
+        study = await run_in_threadpool(table.study)
+        study.begin(player)
+        self._students.submit(table.think_over, player, self._stopped)
+        return JSONResponse(study.progress())
 
     # --- players and events ----------------------------------------------------------------------
 
@@ -341,6 +387,7 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
             "Games are opened at this address alone: keep it to yourself. Ctrl-C stops the server; "
             "games go on later."
         )
+        sys.setswitchinterval(0.001)  # the event loop waits for threads that draw
         config = uvicorn.Config(
             server.app,
             lifespan="on",

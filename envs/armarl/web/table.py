@@ -15,20 +15,21 @@ import numpy as np
 from armarl.common.files import read_text, write_text
 from armarl.common.messages import brief, tell
 from armarl.core.game import Game
+from armarl.core.pictures.picture import Picture
 from armarl.games.catalogue import game_entry
 from armarl.matches.journal import Journal
+from armarl.matches.records import Record, read_records
 from armarl.players.protocol import Player, choose_legally
-from armarl.web.window import EVERYTHING, ONLOOKER, Window, guide, meaning, places_of
+from armarl.web.refusals import RefusedError
+from armarl.web.study import Study
+from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning, places_of
 
 _MOST_ABOUT = 1 << 20  # bytes of a table's file
 _LETTERS = "ABCDEFGHIJKLMNOP"  # of the seats, as in the drawings
 _MOST_NAME = 24  # characters of a person's name
+_MOST_BOARDS = 12  # pictures that are kept
 
 MakePlayer = Callable[[str, Game], Player]
-
-
-class RefusedError(ValueError):
-    """A request that a table refuses. The person who made it may read the text."""
 
 
 @dataclass
@@ -72,6 +73,8 @@ class Table:
     _make_player: MakePlayer
     trouble: str | None = None
     _players: dict[int | tuple[int, str], Player] = field(default_factory=dict)
+    _study: Study | None = None
+    _boards: dict[str, Picture] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @classmethod
@@ -107,6 +110,18 @@ class Table:
         _write(folder, name, about)
         journal = Journal.begin(_record(folder, name), game, shown, deal)
         return cls(name, about, folder, journal, make_player)
+
+    @classmethod
+    def keep(cls, folder: Path, name: str, record: Record, make_player: MakePlayer) -> Table:
+        """Make a table of a finished game, for onlookers alone.
+
+        Raises:
+            OSError: the files cannot be written.
+        """
+        players: list[str | None] = [None] * record.game.players
+        _write(folder, name, About(players, {secrets.token_urlsafe(16): []}, 0, 0))
+        write_text(_record(folder, name), str(record))
+        return cls.resume(folder, name, make_player)
 
     @classmethod
     def resume(cls, folder: Path, name: str, make_player: MakePlayer) -> Table:
@@ -185,14 +200,14 @@ class Table:
         }
 
     def view(
-        self, audience: int, number: int | None = None, theme: str = "light", since: int = 0
+        self, audience: int, number: int | None = None, have: str = "", since: int = 0
     ) -> dict[str, Any]:
         """Return what an audience sees.
 
         Args:
             audience: a seat, ONLOOKER or EVERYTHING; the last only when the game is over.
             number: how many decisions have been made, or None for the position now.
-            theme: "light" or "dark".
+            have: the name of a board that the page has, so that only changes are sent.
             since: the number of the first decision that is told in words.
 
         Raises:
@@ -219,13 +234,30 @@ class Table:
                 "trouble": self.trouble,
                 "next": self.about.next is not None,
                 "news": window.news(since, number),
-                **window.position(number, theme),
+                **self._board(window, number, have),
             }
             if number == last and mover == audience and audience >= 0:
                 seen |= window.choices()
             if number == last:
                 seen["undo"] = self._may_undo(audience)
             return seen
+
+    def _board(self, window: Window, number: int, have: str) -> dict[str, Any]:
+        """Return a position as the page shows it, and the name of this board.
+
+        Changes are told from a board of the same audience alone. Others hold its secrets.
+        """
+        if not self.game.has_picture:
+            return window.text(number)
+        boards, own = self._boards, f"{window.audience}."
+        name = f"{own}{number}.{self.about.undone}"
+        before = boards.get(have) if have.startswith(own) else None
+        if name not in boards:
+            boards[name] = window.picture(number)
+        found = board(boards[name], before)
+        while len(boards) > _MOST_BOARDS:
+            del boards[next(iter(boards))]
+        return {"board": name, "base": None if "sheet" in found else have, **found}
 
     def _window(self, audience: int) -> Window:
         return Window(self._journal, audience, self.names)
@@ -383,6 +415,31 @@ class Table:
             return window.opinion(adviser, states)
         except Exception as error:  # a player may raise anything
             raise RefusedError(self._failed(player, error)) from error
+
+    def study(self) -> Study:
+        """Return the replay of the game, and what players think of it.
+
+        Raises:
+            RefusedError: the game goes on.
+            OSError, ValueError: its record cannot be read.
+        """
+        with self._lock:
+            if not self.is_over:
+                raise RefusedError("there is a replay when the game is over")
+            if self._study is None:
+                (record,) = read_records(_record(self._folder, self.name))
+                self._study = Study(record)
+            return self._study
+
+    def think_over(self, player: str, stopped: threading.Event) -> None:
+        """Let a player think about the finished game, after `begin` of its `study`."""
+        study = self.study()
+        try:
+            study.think(player, lambda: self._make_player(player, self.game), stopped)
+        except RefusedError as error:
+            study.trouble = str(error)
+        except Exception as error:  # a player may raise anything
+            study.trouble = self._failed(player, error)
 
     # --- what players do -------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from html import unescape
+from itertools import zip_longest
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,8 @@ import numpy as np
 
 from armarl.compiler.types import State, States
 from armarl.core.game import Game
+from armarl.core.pictures.picture import Picture
+from armarl.core.pictures.sheet import PLAIN_THEMES
 from armarl.games.catalogue import game_entry
 from armarl.matches.journal import Journal
 from armarl.matches.undo import has_revealed
@@ -57,27 +60,28 @@ class Window:
             "public": self.audience == ONLOOKER,
         }
 
-    def position(self, number: int, theme: str) -> dict[str, Any]:
-        """Return a position: its picture, or text for a game without a picture."""
-        journal, game = self._journal, self.game
-        state = self._state(number)
-        if not game.has_picture:
-            text = "" if self.audience == ONLOOKER else game.draw(state, self._how()["seat"])
-            return {"text": text, "title": game_entry(game.name).title}
+    def text(self, number: int) -> dict[str, Any]:
+        """Return a position of a game without a drawing, as text."""
+        seat, title = self._how()["seat"], game_entry(self.game.name).title
+        drawn = "" if self.audience == ONLOOKER else self.game.draw(self._state(number), seat)
+        return {"text": drawn, "title": title}
+
+    def picture(self, number: int) -> Picture:
+        """Return a position as a picture."""
+        journal = self._journal
         seat = journal.seats[number - 1] if number else None
         last = None
         # A seat is not shown its own last action again: where it must remember what it has
         # placed (ARM-33), the page would tell.
         if seat is not None and seat != self.audience:
             last = (seat, journal.actions[number - 1])
-        picture = game.picture(
-            state,
+        return self.game.picture(
+            self._state(number),
             before=self._state(number - 1) if number else None,
             last=last,
             names=self._names,
             **self._how(),
         )
-        return {"svg": picture.svg(theme), "title": picture.title}
 
     def news(self, first: int, last: int) -> list[dict[str, Any]]:
         """Return in words what the decisions from number `first` to `last` - 1 did."""
@@ -193,6 +197,37 @@ class Window:
             "likely": thoughts,
             "value": value,
         }
+
+
+def board(picture: Picture, before: Picture | None) -> dict[str, Any]:
+    """Return a picture as JSON types, or only what changes another one into it.
+
+    A page puts parts in place of others, and draws nothing itself.
+
+    Args:
+        picture: the picture.
+        before: the picture that the page has, of the same audience, or None.
+
+    Returns:
+        `parts`: pairs of a number and SVG; `definitions` that these need; and `sheet`, with its
+        size and colours, unless the page has it.
+    """
+    sheet, parts = picture.sheet, [part.svg for part in picture.parts]
+    old = [part.svg for part in before.parts] if before and before.sheet is sheet else []
+    changed = [
+        (k, new)
+        for k, (was, new) in enumerate(zip_longest(old, parts, fillvalue=""))
+        if not old or was != new
+    ]
+    found: dict[str, Any] = {
+        "title": picture.title,
+        "parts": changed,
+        "definitions": list(sheet.needed("".join(new for _, new in changed))),
+    }
+    if not old:
+        colours = {theme: sheet.variables(theme) for theme in PLAIN_THEMES}
+        found["sheet"] = {"width": sheet.width, "height": sheet.height, "colours": colours}
+    return found
 
 
 # --- what a game's actions are on the picture -----------------------------------------------------

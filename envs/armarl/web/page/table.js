@@ -2,7 +2,8 @@
 /* A table's page. It shows what the server draws, and knows no rule: which places can be clicked,
    and in which order, comes with every position. */
 
-const SVG = "image/svg+xml";
+const SVG = "http://www.w3.org/2000/svg";
+const KEPT = 40; // boards
 const NARROW = 40; // units of the picture: what is narrower is marked with a dot
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let setup = null; // what does not change
@@ -15,13 +16,16 @@ let running = false; // positions are being shown one by one
 let hurry = false; // show the newest at once
 let busy = false; // a request is under way
 let stream = null;
+const boards = new Map(); // the parts of the last boards, by name
+let board = null; // the name of the board that is shown
+let colours = {}; // of the board, by theme
 
 const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
 const say = (text) => { byId("answer").textContent = text; };
 const mine = () => setup.seats.includes(view.mover);
 /** The address of a position: as the seat sees it, and after the end as the reader chooses. */
 const query = (more) => {
-  const asked = { theme: dark.matches ? "dark" : "light", ...more };
+  const asked = { ...(board && { have: board }), ...more };
   const who = view && view.over ? byId("look").value : seat;
   if (who !== null && who !== "onlooker") asked.seat = who;
   return `view?${new URLSearchParams(asked)}`;
@@ -36,7 +40,9 @@ async function start() {
   byId("rules").replaceChildren(
     ...setup.how.flatMap(([head, text]) => [make("h3", {}, head), make("p", {}, text)]),
     make("p", {}, `Notation: ${setup.notation}`));
-  byId("adviser").replaceChildren(...setup.players.map(([spec]) => make("option", {}, spec)));
+  for (const id of ["adviser", "student"]) {
+    byId(id).replaceChildren(...setup.players.map(([spec]) => make("option", {}, spec)));
+  }
   seat = setup.seats.length ? setup.seats[0] : null;
   for (const id of ["typing", "undo", "hint", "adviser", "resign"]) byId(id).hidden = seat === null;
   try { byId("speed").value = localStorage.getItem("speed") ?? "700"; } catch { /* not kept */ }
@@ -146,15 +152,46 @@ function show(position) {
   offer(position);
 }
 
+/** Put the parts that have changed in place of others. */
 function draw(position) {
-  const old = byId("picture").querySelector("svg");
   if (position.text !== undefined) {
     byId("picture").replaceChildren(make("pre", {}, position.text));
     return;
   }
-  const svg = document.importNode(new DOMParser().parseFromString(position.svg, SVG).documentElement, true);
+  const parts = position.base ? boards.get(position.base).slice() : [];
+  for (const [number, markup] of position.parts) parts[number] = markup;
+  boards.delete(position.board);
+  boards.set(position.board, parts);
+  if (boards.size > KEPT) boards.delete(boards.keys().next().value);
+  board = position.board;
+  const svg = position.sheet ? newPicture(position.sheet) : byId("picture").querySelector("svg");
+  const [definitions, ground] = svg.children;
+  for (const markup of position.definitions) {
+    const [, id] = markup.match(/\bid="([^"]*)"/);
+    if (!element(id)) definitions.insertAdjacentHTML("beforeend", markup);
+  }
+  while (ground.childElementCount > parts.length) ground.lastChild.remove();
+  parts.forEach((markup, number) => {
+    const part = ground.children[number] ?? ground.appendChild(document.createElementNS(SVG, "g"));
+    if (part.markup !== markup) part.innerHTML = part.markup = markup;
+  });
   svg.setAttribute("aria-label", position.title);
-  if (old) old.replaceWith(svg); else byId("picture").replaceChildren(svg);
+}
+
+function newPicture(sheet) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", `0 0 ${sheet.width} ${sheet.height}`);
+  svg.setAttribute("role", "img");
+  svg.append(document.createElementNS(SVG, "defs"), document.createElementNS(SVG, "g"));
+  byId("picture").replaceChildren(svg);
+  colours = sheet.colours;
+  paint();
+  return svg;
+}
+
+function paint() {
+  const svg = byId("picture").querySelector("svg");
+  if (svg) svg.style.cssText = colours[dark.matches ? "dark" : "light"];
 }
 
 const element = (place) => byId("picture").querySelector(`[id="${CSS.escape(place)}"]`);
@@ -170,10 +207,11 @@ function offer(position) {
   byId("resign").disabled = Boolean(position.over);
   byId("retry").hidden = !position.trouble || seat === null;
   byId("after").hidden = !position.over || seat === null;
-  byId("look-label").hidden = !position.over;
+  byId("look-label").hidden = byId("study").hidden = !position.over;
   byId("side").classList.toggle("active", Boolean(active));
   say("");
   hideMenu();
+  for (const place of byId("picture").querySelectorAll(".about")) place.classList.remove("about");
   light();
   const numbers = actions().filter((action) => placesOf(action).length === 0 && action[2] !== null);
   const plain = actions().filter((action) => placesOf(action).length === 0 && action[2] === null);
@@ -231,7 +269,7 @@ function light() {
     const area = lit.querySelector(":scope > [pointer-events=all]");
     const box = area ? area.getBBox() : { width: Infinity, height: Infinity };
     if (Math.min(box.width, box.height) < NARROW) {
-      const mark = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+      const mark = document.createElementNS(SVG, "circle");
       for (const [key, value] of Object.entries({
         class: "mark", r: 8, cx: box.x + box.width / 2, cy: box.y + box.height / 2,
       })) mark.setAttribute(key, value);
@@ -299,9 +337,8 @@ function hideMenu() { byId("menu").hidden = true; }
 async function send(address, more) {
   if (busy) return;
   busy = true;
-  const theme = dark.matches ? "dark" : "light";
   try {
-    const found = await ask(address, { seat, version: view.version, theme, since: told, ...more });
+    const found = await ask(address, { seat, version: view.version, have: board, since: told, ...more });
     if (found.said !== undefined) { say(found.said); return; }
     byId("typed").value = "";
     hurry = running;
@@ -328,6 +365,24 @@ async function hint() {
   } catch (error) { say(error.message); }
 }
 
+/** Let a player think about the finished game, and show how far it is. */
+async function study(player) {
+  byId("think").disabled = true;
+  try {
+    let found = await ask("study", player === undefined ? undefined : { player });
+    while (found.thinking) {
+      byId("thinking").textContent = `${found.thinking} is thinking about the game.`;
+      Object.assign(byId("progress"), { hidden: false, max: found.of, value: found.done });
+      await sleep(700);
+      found = await ask("study");
+    }
+    byId("thinking").textContent = found.trouble
+      || (found.asked.length ? `The replay shows what these think: ${found.asked.join(", ")}.` : "");
+  } catch (error) { byId("thinking").textContent = error.message; }
+  byId("progress").hidden = true;
+  byId("think").disabled = false;
+}
+
 async function again(more) {
   try {
     const { key } = await ask("again", { seat, version: view.version, ...more });
@@ -338,6 +393,7 @@ async function again(more) {
 /** Hide the board until the next person says that it is their turn. */
 function handOver(next) {
   byId("picture").replaceChildren();
+  board = null;
   byId("news").replaceChildren();
   byId("choices").replaceChildren();
   byId("question").textContent = "";
@@ -391,6 +447,7 @@ byId("retry").addEventListener("click", () => send("retry"));
 byId("resign").addEventListener("click", () => {
   if (confirm("Give this game up?")) send("resign");
 });
+byId("think").addEventListener("click", () => study(byId("student").value));
 byId("same").addEventListener("click", () => again({ same: true, move_on: false }));
 byId("new").addEventListener("click", () => again({ same: false, move_on: false }));
 byId("swap").addEventListener("click", () => again({ same: false, move_on: true }));
@@ -402,7 +459,7 @@ byId("speed").addEventListener("change", () => {
   try { localStorage.setItem("speed", byId("speed").value); } catch { /* not kept */ }
 });
 byId("look").addEventListener("change", () => step(shown));
-dark.addEventListener("change", () => { if (view) refresh(); });
+dark.addEventListener("change", paint);
 document.addEventListener("visibilitychange", () => { listen(); if (!document.hidden && view) refresh(); });
 
 /** The nearest lit place in a direction, for the arrow keys. */

@@ -1,0 +1,83 @@
+"""`Study`: what players think of a finished game, gathered while people look at its replay."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from armarl.matches.records import Record
+from armarl.players.protocol import Player, Thinker, Thoughts
+from armarl.replays.replay import Replay
+from armarl.replays.thoughts import think_over
+from armarl.web.refusals import RefusedError
+
+MOST_PLAYERS = 6  # side by side
+
+
+class Study:
+    """A finished game and what players think of it. All methods may be called from any thread.
+
+    Attributes:
+        trouble: why the last player that was asked says nothing, or an empty text.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self._record, self._lock = record, threading.Lock()
+        self._opinions: dict[str, list[Thoughts | None]] = {}
+        self._thinking: tuple[str, int] | None = None  # a player, and how many positions are done
+        self._page: str | None = None
+        self.trouble = ""  # why the last player has not thought
+
+    def page(self) -> str:
+        """Return the replay, with what players have thought so far, as HTML."""
+        with self._lock:
+            if self._page is None:
+                self._page = Replay([self._record], None, [self._opinions]).html()
+            return self._page
+
+    def progress(self) -> dict[str, Any]:
+        """Return who has thought about the game, who does now, and how far it is."""
+        thinking = self._thinking
+        return {
+            "asked": list(self._opinions),
+            "thinking": thinking and thinking[0],
+            "done": thinking[1] if thinking else 0,
+            "of": len(self._record.actions),
+            "trouble": self.trouble,
+        }
+
+    def begin(self, name: str) -> None:
+        """Note that a player will think about the game.
+
+        Raises:
+            RefusedError: another one does, or there are too many.
+        """
+        with self._lock:
+            if self._thinking is not None:
+                raise RefusedError(f"{self._thinking[0]} is still thinking")
+            if len(self._opinions.keys() | {name}) > MOST_PLAYERS:
+                raise RefusedError(f"a replay shows at most {MOST_PLAYERS} players side by side")
+            self._thinking, self.trouble = (name, 0), ""
+
+    def think(self, name: str, make: Callable[[], Player], stopped: threading.Event) -> None:
+        """Let the player of `begin` think about every position.
+
+        Raises:
+            RefusedError: the player tells no thoughts, or `stopped` was set.
+        """
+        try:
+            player = make()
+            if not isinstance(player, Thinker):
+                raise RefusedError(f"{name} does not say what it thinks")
+
+            def progress(done: int, _: int) -> None:
+                self._thinking = name, done
+                if stopped.is_set():
+                    raise RefusedError("the server stops")
+
+            found = think_over(self._record, player, progress)
+            with self._lock:
+                self._opinions[name], self._page = found, None
+        finally:
+            self._thinking = None
