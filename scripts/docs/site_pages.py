@@ -21,6 +21,8 @@ PAGES = {  # of the site, by their places in the repository
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
+    "NOTICE.md": "notice.md",
+    "LICENSE": "licence.md",
     "CHANGELOG.md": "changes.md",
     "policies/README.md": "policies.md",
 }
