@@ -5,6 +5,8 @@ Prints Markdown tables; `--json FILE` keeps the results. To write the page in th
     python scripts/benchmark.py --json docs/environments/benchmarks.json
     python scripts/benchmark.py --page
 
+`--against COMMIT` measures this tree and an older commit in turns, on one core, and prints ratios.
+
 `pip install '.[bench]'` installs the peers. Peers that are not installed are listed as such. The
 numbers mean something only on a machine that runs nothing else.
 """
@@ -19,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks import aec, gpu, learners, learning, memory, ours, search, start
+from benchmarks import aec, gpu, learners, learning, memory, older, ours, search, start
 from benchmarks.frame import Measurement, Settings, machine, measure
 from benchmarks.page import SECTIONS, page
 from benchmarks.targets import targets
@@ -40,6 +42,8 @@ GROUPS: dict[str, Callable[[], Iterator[list[Measurement]]]] = {
     "start": start.groups,
     "gpu": gpu.groups,
 }
+
+COMPARED = ("playouts", "scaling", "search", "memory")  # with an older commit, unless `--only` says
 
 
 def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
@@ -73,6 +77,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=Settings.repeats, help="number of samples")
     parser.add_argument("--seconds", type=float, default=Settings.seconds, help="sample length")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to this file")
+    parser.add_argument("--against", metavar="COMMIT", help="print ratios to an older commit")
     parser.add_argument("--page", action="store_true", help=f"only write {PAGE.name}")
     arguments = parser.parse_args()
     if arguments.page:
@@ -81,6 +86,9 @@ def main() -> int:
     settings = Settings(arguments.repeats, arguments.seconds)
     if arguments.quick:
         settings = Settings(repeats=1, seconds=0.01)
+    if arguments.against:
+        groups = (group for name in arguments.only or COMPARED for group in GROUPS[name]())
+        return not older.compare(arguments.against, groups, settings)
     results = run(arguments.only or list(SECTIONS), settings, arguments.quick)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

@@ -12,18 +12,23 @@ LONGEST = (
     "games/armada/test_random_games.py",
     "games/armadora/test_random_games.py",
     "devices/test_gpu.py",
+    "devices/test_cuda.py",
     "training/test_runs.py",
     "environments/test_self_play.py",
     "networks/test_critics.py",
-    "devices/test_cuda.py",
     "workers/test_ray.py",
     "cli/test_cli.py",
     "hostile/test_fuzz.py",
+    "hostile/test_sister_games.py",
     "cli/test_compile_games.py",
-    "hostile/test_files.py",
-    "games/test_styles.py",
     "policies/test_policies.py",
+    "scripts/test_docs.py",
+    "environments/test_rendering.py",
+    "compiler/test_plain_python.py",
+    "search/test_search.py",
     "scripts/test_benchmark.py",
+    "arena/test_arena.py",
+    "compiler/test_cache_folders.py",
 )
 
 pytest.register_assert_rewrite("reference")
@@ -39,3 +44,17 @@ def small_shares(monkeypatch):
 def pytest_collection_modifyitems(items):
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Keep the two files that compile for GPUs in one process, which compiles the rules once."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return super()._split_scope(nodeid).replace("test_cuda.py", "test_gpu.py")
+
+    return ByFile(config, log)

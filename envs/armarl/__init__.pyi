@@ -60,6 +60,10 @@ from .matches.records import read_records as read_records
 from .matches.standings import Standing as Standing
 from .workers.ray_cluster import RayCluster as RayCluster
 
+# --- Replays
+from .replays.replay import Replay as Replay
+from .replays.thoughts import think_over as think_over
+
 # --- Analysis
 from .analysis.exploitability import GameTree as GameTree
 from .analysis.exploitability import exploitability as exploitability

@@ -4,7 +4,8 @@
 `enrolment` (False), `max_turns` (400), `chart` and `dice` (a chart and dice to replace the built-in
 ones: a file, its text, or its dictionary), `reward` ("win"), `render_mode` (None, "human", "ansi"
 or "rgb_array") and `render_width` (512 pixels). `mask` ("observation" or "info"), `observation_key`
-and `mask_key` set the place and the names of action masks.
+and `mask_key` set the place and the names of action masks. `max_cycles` (None) truncates a game
+after so many actions.
 """
 
 from __future__ import annotations

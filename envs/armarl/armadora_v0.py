@@ -4,7 +4,7 @@
 (False), `peek` (True), `board` ("whole", or "mini", a tiny board for two players, for study),
 `reward` ("win" or "gold"), `render_mode` (None, "human", "ansi" or "rgb_array") and `render_width`
 (512 pixels). `mask` ("observation" or "info"), `observation_key` and `mask_key` set the place and
-the names of action masks.
+the names of action masks. `max_cycles` (None) truncates a game after so many actions.
 """
 
 from __future__ import annotations

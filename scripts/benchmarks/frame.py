@@ -50,6 +50,7 @@ class Measurement:
         cores: number of cores, and of threads, that the process may use.
         most: upper limit on the number of samples, if the run's number is larger.
         lacking: what the machine lacks; the measurement is then skipped, and the page says so.
+        tree: the folder of another version of this repository to measure; "" is this one.
     """
 
     section: str
@@ -63,6 +64,7 @@ class Measurement:
     cores: int = 1
     most: int | None = None
     lacking: str = ""
+    tree: str = ""
 
     def samples(self, settings: Settings) -> int:
         """The number of samples to take."""
@@ -97,7 +99,7 @@ class _Process:
         task = json.dumps({**asdict(measurement), "seconds": seconds})
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", task],
-            env=_environment(measurement.cores),
+            env=_environment(measurement.cores, measurement.tree),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -130,11 +132,16 @@ class _Process:
         self._stderr.close()
 
 
-def _environment(cores: int) -> dict[str, str]:
+def _environment(cores: int, tree: str) -> dict[str, str]:
     threads = ("OMP", "OPENBLAS", "MKL", "NUMBA")
-    path = filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")])
+    path = [str(SCRIPTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    its_cache = {}
+    if tree:
+        path = [f"{tree}/{folder}" for folder in ("scripts", "envs", "training")]
+        its_cache = {"ARMARL_CACHE_DIR": f"{tree}/cache"}
     return {
         **os.environ,
+        **its_cache,
         "PYTHONPATH": os.pathsep.join(path),
         **{f"{name}_NUM_THREADS": str(cores) for name in threads},
         "ARMARL_THREADS": str(cores),

@@ -130,7 +130,9 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     over, ends = game.zeros((2, batch), np.int8)
     rewards = game.zeros((batch, game.game.players), np.float64)
     finals = states.clone()
-    plays = batch_loops.Plays(states, actions, 0, True, over, masks, ends, rewards, finals)
+    legal = game.interleaved((batch, batch_loops.packed_size(len(game.game.actions))), np.uint8)
+    legal[:] = 255
+    plays = batch_loops.Plays(states, actions, 0, True, over, legal, ends, rewards, finals)
 
     def step() -> None:
         game.random_actions(masks, chance, out=actions)

@@ -162,7 +162,8 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     over, ends = np.zeros((2, batch), np.int8)
     finals, rewards = np.full(batch, game.blank), np.zeros((batch, game.players))
     masks = game.legal_masks(states)
-    plays = batch_loops.Plays(states, actions, 0, True, over, masks, ends, rewards, finals)
+    legal = np.full((batch, batch_loops.packed_size(len(game.actions))), 255, np.uint8)
+    plays = batch_loops.Plays(states, actions, 0, True, over, legal, ends, rewards, finals)
     calls = _calls(batch)
 
     def chunk() -> int:
@@ -188,22 +189,22 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
     start, status, to_move = verbs.start, verbs.status, verbs.to_move
 
     @numba.njit(parallel=True)
-    def play(states: Any, chance: Any, observations: Any, masks: Any) -> None:
+    def play(states: Any, chance: Any, observations: Any, masks: Any, fixed: Any) -> None:
         for i in numba.prange(states.size):
             s = states[i]
             for _ in range(CHUNK):
-                apply(s, pick(masks[i], uniform(chance, i)))
+                apply(s, pick(masks[i], uniform(chance, i)), *fixed)
                 if status(s):
-                    start(s)
-                legal(s, masks[i])
-                observe(s, to_move(s), observations[i])
+                    start(s, *fixed)
+                legal(s, masks[i], *fixed)
+                observe(s, to_move(s), observations[i], *fixed)
 
     states = game.new_states(np.arange(batch))
     chance, masks = game.new_chance(np.arange(batch)), game.legal_masks(states)
     observations = np.zeros((batch, game.observation.size), np.float32)
 
     def chunk() -> int:
-        play(states, chance, observations, masks)
+        play(states, chance, observations, masks, game.fixed_records)
         return CHUNK * batch
 
     chunk()

@@ -43,7 +43,9 @@ assert armarl.make_game("armada").attributes["chart"].places  # its data files a
 COMMANDS = (
     ("armarl", "--version"),
     ("armarl", "info", "armadora-2p"),
+    ("armarl", "rules", "armadora", "ADA-24"),
     ("armarl", "evaluate", "armadora-2p", "random", "--games", "4", "--workers", "1"),
+    ("armarl", "watch", "random", "random", "--seed", "1", "--html", "replay.html"),
     ("python", "-c", USES),
 )
 

@@ -11,9 +11,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import gymnasium
+
 from api_page import api_page
+from armarl.cli.rules import rules_page
 from armarl.core.game import Game
-from armarl.games.catalogue import OURS
+from armarl.games.catalogue import OURS, game_entry
 from armarl.games.make_game import make_game
 from policy_tables import cards, drawings, filled, overview, section
 from settings_page import settings_page
@@ -29,10 +32,11 @@ def game_page(name: str) -> str:
     full = make_game(name, **flags)
     switched_on = ", ".join(f"`{flag}=True`" for flag in flags)
     lines = [
-        f"# {name.capitalize()}, version {basic.version}",
+        f"# {game_entry(name).title}",
         "",
-        "Made from the code by `scripts/docs/make_docs.py`. "
-        f"The rules: [rules/{name}.md](../rules/{name}.md).",
+        *_card(basic, full, switched_on),
+        "",
+        "`scripts/docs/make_docs.py` makes this page from the code.",
         "",
         "## Actions",
         "",
@@ -65,6 +69,35 @@ def game_page(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _card(basic: Game, full: Game, switched_on: str) -> list[str]:
+    """Return the picture of a game and what its environments are, in a table."""
+    entry, folder = game_entry(basic.name), f"../../envs/armarl/games/{basic.name}"
+    env = gymnasium.make(f"armarl/{entry.title}-v0", opponents="random")
+    more = f"more with {switched_on}: {len(full.actions)} actions, {full.observation.size} numbers"
+    rows = {
+        "Import": f"`from armarl import {basic.name}_v0`",
+        "PettingZoo": f"`{basic.name}_v0.env(players=2)`",
+        "Gymnasium": f'`gymnasium.make("armarl/{entry.title}-v0", opponents="greedy")`',
+        "Many games at once": f'`gymnasium.make_vec("armarl/{entry.title}-v0", num_envs=64)`',
+        "Players": f"{min(entry.players)} to {max(entry.players)}; see the "
+        "[options](../environments/environments.md#options-of-the-games)",
+        "Action space": f"`{env.action_space}`, with a mask",
+        "Observation space": f"`{env.observation_space}`; {more}",
+        "Rewards": "[at the end of the game](../environments/environments.md#rewards)",
+        "Rules": f"[in two minutes]({folder}/two_minutes.md), [by number]({folder}/rules.md)",
+        "Version": str(basic.version),
+    }
+    return [
+        rules_page(entry.module, "two_minutes.md").split("\n\n")[1],
+        "",
+        f"![A position of {entry.title}](../images/{basic.name}.svg)",
+        "",
+        "| | |",
+        "| --- | --- |",
+        *(f"| **{name}** | {text} |" for name, text in rows.items()),
+    ]
+
+
 def _survey(game: Game) -> list[str]:
     """Return the survey's section, if the game has a survey."""
     if game.survey is None:
@@ -74,7 +107,7 @@ def _survey(game: Game) -> list[str]:
         "## Survey",
         "",
         "A judge of positions reads the survey instead of the observation "
-        "([learners.md](../training/learners.md)). No environment returns the survey. Blocks whose "
+        "([how](../training/learners.md)). No environment returns the survey. Blocks whose "
         "last axis is the mines come first. The survey with 2 players and everything switched on:",
         "",
         game.survey.markdown(),

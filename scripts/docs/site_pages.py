@@ -1,7 +1,8 @@
 """Pages and links of the documentation site; a hook of MkDocs (see `mkdocs.yml`).
 
-Pages outside `docs/`, the README first, become part of the site. Links to other files of the
-repository become their paths, as the site does not include sources.
+Pages outside `docs/`, the README first, become part of the site. A link whose text is the name of a
+page's file shows the page's title. Links to other files of the repository become their paths, as
+the site does not include sources.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ PAGES = {  # of the site, by their places in the repository
     "LICENSE": "licence.md",
     "CHANGELOG.md": "changes.md",
     "policies/README.md": "policies.md",
+    "envs/armarl/games/armadora/two_minutes.md": "rules/armadora-in-two-minutes.md",
+    "envs/armarl/games/armadora/rules.md": "rules/armadora.md",
+    "envs/armarl/games/armada/two_minutes.md": "rules/armada-in-two-minutes.md",
+    "envs/armarl/games/armada/rules.md": "rules/armada.md",
 }
 _SOURCES = {page: source for source, page in PAGES.items()}
 _NOT_RUN, _CODE = "```python no-run", "```python"  # a mark for tests that MkDocs does not know
@@ -61,8 +66,15 @@ def as_on_site(markdown: str, page: str) -> str:
             raise FileNotFoundError(f"{source} links to {target}, which does not exist")
         if path in PAGES or path.startswith("docs/"):
             there = PAGES.get(path, path.removeprefix("docs/"))
+            if text.endswith(PurePosixPath(path).name):
+                text = _title(ROOT / path)
             return f"{mark}[{text}]({relpath(there, PurePosixPath(page).parent)}{anchor or ''})"
         name = text.strip("`")
         return f"`{path}`" if name in path else f"{text} (`{path}`)"
 
     return _LINK.sub(led, markdown.replace(_NOT_RUN, _CODE))
+
+
+def _title(page: Path) -> str:
+    """Return the first heading of a page."""
+    return page.read_text(encoding="utf-8").split("# ", 1)[1].splitlines()[0]

@@ -33,7 +33,7 @@ from armarl.compiler import progress
 from armarl.compiler.randomness import pick, uniform
 from armarl.core import threads
 from armarl.core.batch_loops import own
-from armarl.core.verbs import ENDED, PLAYING, verbs
+from armarl.core.verbs import ENDED, PLAYING, Fixed, verbs
 from armarl.games.armada import style_columns, styles
 from armarl.games.armada.style_columns import FAR, STANCES, TABLES
 from armarl.games.make_game import make_game
@@ -124,19 +124,19 @@ class Games(NamedTuple):
     returns: Any  # float64 (games, players) output; -1 where a game was cut short
 
 
-def play_out(batch: Games, i: int, thread: int) -> None:
+def play_out(batch: Games, i: int, thread: int, fixed: Fixed) -> None:
     """Play game `i`."""
     s, mine, played = batch.states[i], own(thread), 0
     mask, spare = batch.masks[mine], batch.spare[mine : mine + 1]
     while verbs.status(s) == PLAYING:
         draw = uniform(batch.chance, i)
         if played < batch.openings[i]:
-            verbs.legal(s, mask)
+            verbs.legal(s, mask, *fixed)
             action = pick(mask, draw)
         else:
             number = batch.numbers[i, verbs.to_move(s)]
-            action = verbs.greedy(s, number + min(draw, 0.9999999), mask, spare)
-        verbs.apply(s, action)
+            action = verbs.greedy(s, number + min(draw, 0.9999999), mask, spare, *fixed)
+        verbs.apply(s, action, *fixed)
         played += 1
     returns = batch.returns[i]
     returns[:] = -1.0
@@ -175,7 +175,7 @@ class Evolution:
         scratch = 2 * threads.most_threads_for(games, 1)
         self._scratch = (
             np.zeros((scratch, len(self.game.actions)), np.int8),
-            np.full(scratch, self.game.blank),
+            np.zeros(scratch, self.game.scratch),
         )
 
     def step(self, rate: float, openings: float) -> dict[str, float]:

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -61,8 +62,9 @@ class Kernel:
         """The function to compile and the types of its arguments."""
         if self.body is cuda_kernels.turn_over:
             return self.body, self.batch
-        verbs = make_game(self.game).verbs
-        inner = cuda_kernels.device_binding(self.game, verbs).function(self.body)
+        game = make_game(self.game)
+        binding = cuda_kernels.binding_of(game.name, game.verbs, game.fixed is not None)
+        inner = binding.body(self.body)
         return cuda_kernels.range_over_games(inner), (numba.types.int64, self.batch)
 
 
@@ -126,7 +128,7 @@ def kernels_of(game: Game) -> list[Kernel]:
 
     class Recorder(cuda_game.CudaGame):
         def run(self, body: Body, games: int, batch: Any) -> None:
-            types = numba.typeof(self._seen(self._staged(batch)[0]))
+            types = numba.typeof(self._seen_by(body, self._staged(batch)[0]))
             found.setdefault(body, Kernel(game.name, body, types))
 
     simulated, cuda_game.SIMULATED = cuda_game.SIMULATED, True
@@ -143,7 +145,7 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
     found: dict[Body, Kernel] = {}
 
     def run(there: cuda_game.CudaGame, body: Body, games: int, batch: Any) -> None:
-        seen = numba.typeof(there._seen(there._staged(batch)[0]))
+        seen = numba.typeof(there._seen_by(body, there._staged(batch)[0]))
         found.setdefault(body, Kernel(game.name, body, seen))
         there.game.run(body, games, there._seen(batch))
 
@@ -190,9 +192,11 @@ def _use_all(game: Game, there: cuda_game.CudaGame) -> None:
     there.views(states, seeds)
     there.statuses(states)
     there.progress(states, seeds)
+    there.scripted_actions(states, seeds, there.put(np.zeros(2)))
     there.playouts(there.determinised(there.concealed(states, seeds), seeds, seeds), seeds)
 
 
+@cache
 def compiled(kernel: Kernel, capability: Capability) -> Report:
     """Compile a kernel for a GPU capability and report its resources."""
     began = time.monotonic()
@@ -211,6 +215,7 @@ def compiled(kernel: Kernel, capability: Capability) -> Report:
     )
 
 
+@cache
 def to_ptx(kernel: Kernel, capability: Capability) -> str:
     """Compile a kernel to the PTX that a GPU would get."""
     # For every called function, numba-cuda asks the current device for its capability.

@@ -210,16 +210,33 @@ def test_a_rival_by_path_was_met_by_his_name(tmp_path, file, copied):
 
 def test_a_card_says_which_rules_a_policy_learnt_and_was_measured_under(tmp_path):
     """Matches of an earlier version than the latest one measured are marked."""
-    old = MATCH | {"variant": GAME.variant | {"version": GAME.version - 1}}
-    new = MATCH | {"standings": [{**MATCH["standings"][0]}, {**MATCH["standings"][1]}]}
+    first, second = (GAME.variant | {"version": version} for version in (1, 2))
+    old = MATCH | {"variant": first}
+    new = MATCH | {"variant": second}
+    new |= {"standings": [{**MATCH["standings"][0]}, {**MATCH["standings"][1]}]}
     new["standings"][1]["player"] = "greedy:style=other"
-    path = policy(tmp_path, strength=[old, new], learnt_version=GAME.version - 1)
+    path = policy(tmp_path, variant=second, strength=[old, new], learnt_version=1)
     card = read_card(path)
-    a, b = GAME.version - 1, GAME.version
-    assert facts(card)["rules"] == f"learnt under version {a}, measured under version {a} and {b}"
-    assert f"random (version {a}) " in card_text(card).replace(" (held out)", "")
-    assert f"(version {b})" not in card_text(card)
-    assert facts(read_card(policy(tmp_path)))["rules"] == f"learnt under version {b}"
+    assert facts(card)["rules"] == "learnt under version 1, measured under version 1 and 2"
+    assert "random (version 1) " in card_text(card).replace(" (held out)", "")
+    assert "(version 2)" not in card_text(card)
+    assert facts(read_card(policy(tmp_path, variant=second)))["rules"] == "learnt under version 2"
+
+
+def test_a_policy_of_the_first_version_and_versions_that_there_are_not(tmp_path):
+    """Regression: version 0 was taken for none, and any number for a version."""
+    version = {**GAME.variant, "version": 2}
+    path = tmp_path / "p.safetensors"
+    whole = {"format": FORMAT, "variant": version, "activation": "tanh", "training": {}}
+    tensors = tiny.tensors(GAME)
+    whole |= {"network": layer_widths(weight_kind(tensors), tensors), "strength": []}
+    for learnt in (0, 1, 2):
+        write_tensors(path, tensors, whole | {"learnt_version": learnt})
+        assert read_card(path).learnt_version == learnt
+    for wrong in (-1, 3, 1.5, True, "1", 10**14):
+        write_tensors(path, tensors, whole | {"learnt_version": wrong})
+        with pytest.raises(PolicyError, match="learnt_version is"):
+            read_card(path)
 
 
 def test_a_policy_measured_under_new_rules_keeps_the_version_that_it_learnt(tmp_path):

@@ -23,7 +23,8 @@ from armarl.cli.__main__ import main
 from armarl.games.catalogue import game_entry
 from armarl.games.make_game import make_game
 from armarl.matches.records import read_records
-from armarl.players.simple_players import RandomPlayer, _listed
+from armarl.players.human import _listed
+from armarl.players.simple_players import RandomPlayer
 from armarl.policies.saved_policy import read_policy_metadata
 from processes import started
 
@@ -499,6 +500,7 @@ def test_draw(run):
         (("-o", "a.svg", "--move", 10**6), "the move must be in 0 to"),
         (("-o", "a.svg", "--seat", 2), "seat must be in 0 to 1, not 2"),
         (("-o", "a.svg", "--game", 2), "game.txt has no game 2"),
+        (("-o", "a.svg", "--game", 10**30), f"game.txt has no game {10**30}"),
         (("-o", "a.svg", "--game", 0), "--game must be 1 or more, not 0"),
         (("-o", "a.svg", "--theme", "pink"), "theme must be"),
         (("-o", "a.png", "--width", 3), "width of a picture must be in 16 to 4096"),
@@ -602,7 +604,8 @@ def test_options_beside_a_saved_policy_are_of_its_game(run):
     assert (status, "the names of the chart" in out, err) == (130, True, "\nstopped\n")
     status, _, err = run("play", "armada-2p", "-o", "cards=true", typed="quit\n")
     assert status == 1
-    assert "'cards': True" in err
+    assert "armada-2p was made for options cards=false, this game has options cards=true" in err
+    assert "policies that play it: armada-2p-cards, armada-2p-cards-ppo\n" in err
 
 
 OWN_DICE = """combat = [3, 0, 1, -1, -3, -3]

@@ -63,6 +63,16 @@ def test_this_machines_own_kernel_comes_first(tmp_path):
     assert _run(tmp_path) == [value, "1"]
 
 
+@compiled
+@pytest.mark.skipif(len(usable_levels()) < 2, reason="this processor has fewer than two levels")
+def test_a_level_has_kernels_of_its_own(tmp_path):
+    """An image for a lower level must not rely on what lies there for a higher one."""
+    tmp_path.chmod(0o700)
+    value, _ = _run(tmp_path, usable_levels()[0])
+    assert _run(tmp_path, usable_levels()[-1]) == [value, "0"]
+    assert len([path for path in tmp_path.iterdir() if path.name != ".locks"]) == 2
+
+
 @leveled
 def test_levels_above_this_processor_are_not_looked_up(monkeypatch):
     monkeypatch.setattr(cpu_levels.llvm, "get_host_cpu_features", lambda: {"sse3": True})

@@ -57,7 +57,7 @@ def test_each_writer_fills_its_block_and_nothing_else(
     for state in played(game, games=3, actions=60):
         for seat in range(game.players):
             out = np.full(game.observation.size + GAP * (len(blocks) + 1), np.nan, np.float32)
-            apart[name](state, seat, out)
+            apart[name](state, seat, out, *game.fixed_records)
             expected = game.views(np.array([state]), np.array([seat]))[0][0]
             end = 0
             for block in blocks:

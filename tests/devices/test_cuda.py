@@ -75,26 +75,32 @@ def record_of(game: str) -> Any:
     return numba.from_dtype(make_game(game).blank.dtype)
 
 
+def fixed_of(game: str) -> tuple[Any, ...]:
+    """Return Numba's types of `*fixed`."""
+    return tuple(numba.from_dtype(record.dtype) for record in make_game(game).fixed_records)
+
+
 @pytest.mark.parametrize("game", GAME_NAMES)
 def test_every_verb_is_a_device_function_that_cannot_raise(
     game: str, compile_to_ptx: Compile
 ) -> None:
-    state = record_of(game)
+    state, fixed = record_of(game), fixed_of(game)
+    scratch = numba.from_dtype(make_game(game).scratch)[::1]
     arguments: dict[str, tuple[Any, ...]] = {
-        "start": (state,),
-        "legal": (state, MASK),
-        "apply": (state, ACTION),
+        "start": (state, *fixed),
+        "legal": (state, MASK, *fixed),
+        "apply": (state, ACTION, *fixed),
         "status": (state,),
         "to_move": (state,),
         "turn_of": (state,),
-        "observe": (state, SEAT, OBSERVATION),
+        "observe": (state, SEAT, OBSERVATION, *fixed),
         "returns": (state, KIND, RETURNS),
         "conceal": (state, SEAT),
         "determinise": (state, SEAT, SEED),
-        "greedy": (state, DRAW, MASK, state[::1]),
-        "evaluate": (state, RETURNS),
-        "valid": (state, state),
-        "survey": (state, SEAT, OBSERVATION),
+        "greedy": (state, DRAW, MASK, scratch, *fixed),
+        "evaluate": (state, RETURNS, *fixed),
+        "valid": (state, state, *fixed),
+        "survey": (state, SEAT, OBSERVATION, *fixed),
         "divide": (state, types.float64[:, ::1]),
         "progress": (state, SEAT),
     }
@@ -113,16 +119,16 @@ def test_one_thread_per_game_steps_and_observes(
     apply, legal, observe = verbs.apply, verbs.legal, verbs.observe
     status, to_move = verbs.status, verbs.to_move
 
-    def step(states, actions, masks, observations):
+    def step(states, actions, masks, observations, fixed):
         i = cuda.grid(1)
         if i < states.size:
             s = states[i]
-            apply(s, actions[i])
+            apply(s, actions[i], *fixed)
             if status(s) == 0:
-                legal(s, masks[i])
-                observe(s, to_move(s), observations[i])
+                legal(s, masks[i], *fixed)
+                observe(s, to_move(s), observations[i], *fixed)
 
-    arguments = (record_of(game)[::1], ACTIONS, MASKS, OBSERVATIONS)
+    arguments = (record_of(game)[::1], ACTIONS, MASKS, OBSERVATIONS, types.Tuple(fixed_of(game)))
     ptx = compile_to_ptx(step, arguments, device=False)
     assert ptx.count(".visible .entry") == 1
     assert "st.global.u8" in ptx  # bytes of the state and the mask

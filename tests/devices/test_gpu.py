@@ -147,6 +147,7 @@ def test_the_kernels_that_the_face_runs_are_found(game: str) -> None:
         "play_out",
         "seed_stream",
         "pick_action",
+        "choose_greedily",
     }
     assert found == wanted | others
     assert cuda_game.SIMULATED is False
@@ -187,7 +188,7 @@ def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
 
 def test_the_scripted_player_of_armada_compiles_for_a_gpu() -> None:
     """All its styles are in the GPU's constant memory, which holds 64 KiB."""
-    found = gpu_kernels.learner_kernels_of(make_game("armada"))
+    found = gpu_kernels.kernels_of(make_game("armada"))
     (scripted,) = (kernel for kernel in found if kernel.name == "choose_greedily")
     report = gpu_kernels.compiled(scripted, gpu_kernels.CAPABILITIES[-1])
     assert report.code > 100_000
@@ -213,7 +214,7 @@ def test_a_kernel_is_kept_for_the_next_process(
     def another() -> Any:
         """Make the kernel as another process would."""
         cuda_kernels.kernel_of.cache_clear()
-        return cuda_kernels.kernel_of(game.name, game.verbs, read.body)
+        return cuda_kernels.kernel_of(game.name, game.verbs, False, read.body)
 
     kernel = another()
     assert kernel._cache.load_overload(signature, kernel.targetctx) is None

@@ -114,8 +114,8 @@ def test_a_whole_game(variant, face):
     assert several_in_a_row or not variant.long_turns
     result, cut_short = env.describe()["result"], variant.game == "armada"
     assert result.get("truncated", False) == cut_short
-    assert all(flag is not cut_short for flag in env.terminations.values())
-    assert all(flag is cut_short for flag in env.truncations.values())
+    assert all(env.terminations.values())  # `max_turns` is a rule, and its return is 0
+    assert not any(env.truncations.values())
     assert env.rewards == env._cumulative_rewards
     assert abs(sum(env.rewards.values())) < 1e-9
     assert any(env.rewards.values()) or cut_short or len(result["winners"]) > 1
@@ -127,7 +127,7 @@ def test_a_whole_game(variant, face):
         assert env.agent_selection == agent
         observation, reward, terminated, truncated, info = env.last()
         assert (reward, info) == (expected[agent], {})
-        assert (terminated, truncated) == (not cut_short, cut_short)
+        assert (terminated, truncated) == (True, False)
         assert not observation["action_mask"].any()
         env.step(None)
     assert env.agents == []
@@ -313,8 +313,8 @@ def test_wrong_options(variant, face):
     ):
         variant.aec(face, render_mode="svg")
     env = variant.aec(face)
-    with pytest.raises(ValueError, match="seed must be in"):
-        env.reset(seed=2**64)
+    with pytest.raises(ValueError, match="seed must be -2"):
+        env.reset(seed=-(2**64))
     with pytest.raises(AttributeError, match="before reset"):  # before the first reset
         _ = env.agents
 

@@ -244,7 +244,7 @@ def test_the_first_games_of_a_seed_go_on_with_their_own_chance():
         (lambda: begun().step(np.zeros(3, int)), ValueError, r"shape \(2,\), not \(3,\)"),
         (lambda: begun().step(np.zeros(2)), TypeError, "integers, not float64"),
         (lambda: begun().reset(seed=[1, 2, 3]), ValueError, "or 2 seeds, got 3"),
-        (lambda: begun().reset(seed=2**63), ValueError, "seed must be in"),
+        (lambda: begun().reset(seed=-(2**63) - 1), ValueError, "seed must be -2"),
         (lambda: begun().reset(games=np.array([1, 0])), ValueError, "bool array"),
         (lambda: begun().reset(out=other_turn(3)), ValueError, r"out.seats must be int64 of .*2,"),
         (lambda: step_into(other_turn(3)), ValueError, r"as new_turn\(\) makes it"),

@@ -72,6 +72,20 @@ def test_pettingzoo_makes_it(variant):
     env = pettingzoo.make("aec", f"armarl/{variant.game}-v0", players=3)
     assert type(env) is type(variant.aec())
     assert (env.game.name, env.game.players) == (variant.game, 3)
+    assert env.metadata["render_fps"] > 0
+    env = pettingzoo.make("aec", f"armarl/{variant.game}_v0", max_cycles=1)
+    env.reset(seed=0)
+    env.step(int(env.last()[0]["action_mask"].argmax()))
+    assert all(env.truncations.values())
+    assert pettingzoo.make("aec", f"armarl/{variant.game}-v0", max_cycles=-1)._limit is None
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo before 1.27: no registry")
+def test_pettingzoo_needs_the_import():
+    """docs/environments/environments.md says so, since the error is PettingZoo's."""
+    ask = "import pettingzoo\ntry: pettingzoo.make('aec', 'armarl/armadora-v0')\n"
+    ask += "except Exception as error: print(type(error).__name__, error)"
+    assert python(ask) == "NamespaceNotFound Namespace 'armarl' not found in registry.\n"
 
 
 @every_game

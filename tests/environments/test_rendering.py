@@ -135,6 +135,36 @@ def test_a_batch_draws_each_game_as_it_is_alone(variant):
                 over[i] = terminated or truncated
 
 
+@pytest.mark.parametrize("mode", ["rgb_array", "ansi"])
+def test_a_batch_with_same_step_shows_the_end_of_a_game(mode):
+    """The last position is shown after the step that ends the game, and the next game after it."""
+    options = {"seat": 0, "render_mode": mode, "board": "mini", "opponents": "random"}
+    same = SeatVectorEnv("armadora", 2, autoreset_mode="SAME_STEP", render_width=WIDTH, **options)
+    waits = SeatVectorEnv("armadora", 2, autoreset_mode="DISABLED", render_width=WIDTH, **options)
+    _, infos = same.reset(seed=5)
+    waits.reset(seed=5)
+    ends = 0
+    for _ in range(12):
+        actions = infos["action_mask"].argmax(axis=1)
+        *_, terminated, _, infos = same.step(actions)
+        waits.step(actions)
+        shown = same.render()
+        for i in np.flatnonzero(terminated):
+            assert np.array_equal(shown[i], waits.render()[i])
+            ends += 1
+        if terminated.any():
+            break
+    assert ends
+    *_, ended, _, infos = same.step(infos["action_mask"].argmax(axis=1))
+    if mode == "ansi":
+        for i in np.flatnonzero(~ended):
+            assert same.render()[i] == same.game.draw(same._batch.states[i], 0)
+    same.reset(seed=5)
+    again = SeatVectorEnv("armadora", 2, autoreset_mode="SAME_STEP", render_width=WIDTH, **options)
+    again.reset(seed=5)
+    assert all(map(np.array_equal, same.render(), again.render()))
+
+
 def test_batches_have_no_window_and_a_frame_rate():
     envs = SeatVectorEnv("armadora", 2)
     assert envs.metadata["render_modes"] == ["ansi", "rgb_array"]

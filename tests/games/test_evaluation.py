@@ -28,7 +28,7 @@ def estimates(game: Game, states: States) -> NDArray[np.float64]:
     evaluate = game.verbs.evaluate
     out = np.full((states.size, game.players), np.nan)
     for s, row in zip(states, out, strict=True):
-        evaluate(s, row)
+        evaluate(s, row, *game.fixed_records)
     return out
 
 

@@ -58,7 +58,7 @@ def record(game: Game, seed: int, choose: Callable[[States], int]) -> str:
     code = int(game.statuses(states)[1][0])
     while code >= 0:
         seat, action = code, choose(states)
-        code = game.compiled(play_one)(states, 0, action, mask, rewards, 0)
+        code = game.compiled(play_one)(states, 0, action, mask, rewards, 0, game.fixed_records)
         text = game.actions.text(action)
         assert code != WAS_ILLEGAL, f"{text!r} is now illegal for seat {seat}"
         lines.append(f"{seat} {text} | {seen(game, states)}")

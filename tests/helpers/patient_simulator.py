@@ -1,13 +1,24 @@
-"""Make Numba's CUDA simulator sleep while it waits for its threads, instead of polling them."""
+"""Make Numba's CUDA simulator cheaper: threads that need not wait for each other take turns.
+
+The simulator starts a thread of Python for each simulated one, and polls them. Here the threads of
+a block run one after another, unless the kernel synchronises them, or a test asks for real ones
+with `at_once`. Then the simulator sleeps while it waits, instead of polling.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from numba.cuda.simulator.kernel import BlockThread
+import numpy as np
+from numba.cuda.simulator.kernel import BlockManager, BlockThread
+from numba.cuda.simulator.kernelapi import Dim3
 
 LONGEST = 0.001  # seconds: a thread may come to wait for the others meanwhile
+run_at_once = BlockManager.run
+_at_once = False
 
 
 def is_alive(thread: Any) -> bool:
@@ -16,4 +27,28 @@ def is_alive(thread: Any) -> bool:
     return threading.Thread.is_alive(thread)
 
 
+def run(block: Any, place: tuple[int, ...], *arguments: Any) -> None:
+    """Run the threads of a block."""
+    if _at_once or "syncthreads" in block._f.__code__.co_names:
+        run_at_once(block, place, *arguments)
+        return
+    thread: Any = threading.current_thread()  # the simulator asks it where it is in the grid
+    thread.blockIdx = Dim3(*place)
+    for place_in_block in np.ndindex(*block._block_dim):
+        thread.threadIdx = Dim3(*place_in_block)
+        block._f(*arguments)
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Run all threads of a block at once, so that one could disturb another."""
+    global _at_once
+    _at_once = True
+    try:
+        yield
+    finally:
+        _at_once = False
+
+
 BlockThread.is_alive = is_alive
+BlockManager.run = run

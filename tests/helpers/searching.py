@@ -44,5 +44,5 @@ def evaluations(game, states):
     """What the game's own evaluation says of each state, for every seat."""
     found = np.empty((states.size, game.players))
     for i in range(states.size):
-        game.verbs.evaluate(states[i], found[i])
+        game.verbs.evaluate(states[i], found[i], *game.fixed_records)
     return found

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 import check_gpu
-import patient_simulator  # noqa: F401
+import patient_simulator
 from armarl import SelfPlayBatch, make_game
 from armarl.compiler.decorators import PLAIN_PYTHON
 from armarl.devices import cuda_game, cuda_kernels
 from armarl.devices.cuda_game import CudaGame
 from paths import ROOT
-from variants import BASIC, RICH, VARIANTS, Variant, every_game
+from variants import BASIC, RICH, VARIANTS, Variant, every_game, every_rich_game
 
 # Interpreted rules are a thousand times slower, so there are fewer games and fewer variants.
 PLAYED, GAMES, PLIES = ([*BASIC, *RICH], 2, 60) if PLAIN_PYTHON else (VARIANTS, 10, 600)
@@ -33,6 +33,12 @@ def test_this_is_the_simulator():
 @pytest.mark.parametrize("variant", PLAYED, ids=lambda variant: f"{variant.game}-{variant.options}")
 def test_every_variant_plays_to_the_same_bytes_as_on_the_cpu(variant: Variant):
     assert check_gpu.check(variant.make(), PLIES, GAMES, seed=7) >= PLIES
+
+
+@every_rich_game
+def test_threads_that_run_at_once_do_not_disturb_each_other(variant: Variant):
+    with patient_simulator.at_once():
+        assert check_gpu.check(variant.make(), PLIES, GAMES, seed=8) >= PLIES
 
 
 def test_a_difference_is_found():

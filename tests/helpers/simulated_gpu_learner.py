@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import check_gpu
-import patient_simulator  # noqa: F401
+import patient_simulator
 import tiny
 import variants
 from armarl import make_game
@@ -149,7 +149,8 @@ def test_it_learns_what_the_cpu_learns_from_the_same_chance(
 @variants.every_game
 def test_an_iteration_is_that_of_the_cpu(variant):
     """Its games agree to the byte; gradients of the same rollout agree approximately."""
-    check_gpu.check_learner(variant.make(), 4, 5)
+    with patient_simulator.at_once():
+        check_gpu.check_learner(variant.make(), 4, 5)
 
 
 def test_another_iteration_is_found(monkeypatch):

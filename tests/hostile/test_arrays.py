@@ -108,6 +108,12 @@ def streams(n: int = 4) -> Any:
     return np.zeros(n, np.uint64)
 
 
+def test_states_in_the_place_of_numbers_are_told_in_a_word() -> None:
+    """Regression: the error listed all fields of a record, in thousands of characters."""
+    with pytest.raises(TypeError, match="seats must be an array of int64, not records"):
+        GAME.views(states(), states())
+
+
 BAD_COLUMNS: dict[str, Callable[[], Any]] = {
     "games beyond": lambda: GAME.deal(states(), FOUR + 1, FOUR),
     "games below 0": lambda: GAME.apply(states(), FOUR - 1, ZEROS),

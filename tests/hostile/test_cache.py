@@ -20,7 +20,7 @@ import numba
 import numpy as np
 import pytest
 
-from armarl.compiler import cache_folders
+from armarl.compiler import cache_folders, kernel_cache
 from armarl.compiler.cache_folders import Folders, choose_folders, fault_of
 from armarl.compiler.fingerprints import fingerprint
 from armarl.compiler.kernel_cache import keep
@@ -347,6 +347,20 @@ def test_locks_of_others_are_not_waited_for(private: Path, tmp_path: Path) -> No
     (private / ".locks").symlink_to(tmp_path / "elsewhere")
     assert not _came_from_folder(_compiled(private))
     assert _came_from_folder(_compiled(private))
+
+
+@posix
+def test_nobody_else_can_hold_a_lock(private: Path) -> None:
+    """Regression: who can read a file can lock it, and so make each process wait for minutes."""
+    private.chmod(0o755)  # a folder for several users, as `ARMARL_CACHE_DIR` may name
+    (private / ".locks").touch(0o644)  # from an earlier version
+    for _ in range(2):
+        _compiled(private)
+        assert stat.S_IMODE((private / ".locks").stat().st_mode) == 0o600
+        kernel_cache._lock_file.cache_clear()
+        (private / ".locks").unlink()
+        for entry in _entries(private):
+            entry.unlink()
 
 
 def test_a_full_disk(private: Path) -> None:

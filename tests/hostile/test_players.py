@@ -19,10 +19,11 @@ from armarl.cli.__main__ import main
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
 from armarl.matches.playing import workers_for
+from armarl.players.human import HumanPlayer
 from armarl.players.player_specs import Spec
 from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
 from armarl.players.registry import register_player
-from armarl.players.simple_players import HumanPlayer, RandomPlayer
+from armarl.players.simple_players import RandomPlayer
 from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
 from armarl.policies.network_players import NetworkPlayer
 from armarl.policies.saved_policy import load_policy
@@ -139,7 +140,7 @@ def test_searches_larger_than_memory_and_counters(text: str) -> None:
 def test_a_number_that_is_too_large_to_be_one() -> None:
     """Regression: the number was read as infinity and written as a word."""
     assert Spec.parse(str(Spec.parse("x:1e999"))) == Spec.parse("x:1e999")
-    with pytest.raises(ValueError, match="must be a number"):
+    with pytest.raises(ValueError, match="must be a probability from 0 to 1, not inf"):
         make_player("greedy:noise=1e999", GAME)
 
 
@@ -329,3 +330,47 @@ def test_players_think_whatever_numpy_warns_of(name: str) -> None:
 def test_a_shipped_policy_keeps_its_name() -> None:
     with pytest.raises(ValueError, match="the player name 'armadora-2p' is taken"):
         register_player("armadora-2p", RandomPlayer)
+
+
+SEARCH = (
+    "milliseconds temperature rows exploration bias reference urgency depth scripted patient led"
+)
+SEARCH += " evaluated margin_share observers reward simulations"
+OPTIONS = {  # of the game, the player and the options that it takes
+    ("armadora", "greedy:"): "noise first_random style",
+    ("armadora", "random:"): "noise first_random patient",
+    ("mini", "grave:"): SEARCH,
+    ("mini", "ismcts:"): SEARCH,
+    ("armada", "rollout:"): "simulations milliseconds candidates turns longest doubt style reward",
+    ("armadora", "armadora-2p:"): "sample temperature noise",
+    ("armadora", "armadora-2p+search:"): "simulations milliseconds exploration sharpness reward",
+    ("armada", "armada-2p+search:"): "simulations rounds",
+    ("armada", "armada-2p-ppo+search:"): (
+        "simulations candidates turns longest eta entropy sample"
+    ),
+}
+ENDLESS = ("exploration", "bias", "urgency", "doubt")  # inf has a meaning there
+
+
+@pytest.mark.filterwarnings("ignore:.*made for version")
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1e999", "-1e999"])
+@pytest.mark.parametrize(("name", "spec"), OPTIONS, ids="".join)
+def test_numbers_without_end_and_no_numbers_in_every_option(
+    name: str, spec: str, value: str
+) -> None:
+    """Regression: 1e999 was called no number, and NaN random actions were never over."""
+    game = make_game("armadora", board="mini") if name == "mini" else make_game(name)
+    for option in OPTIONS[name, spec].split():
+        if option in ENDLESS and value in ("inf", "1e999") and "+" not in spec:
+            assert make_player(f"{spec}{option}={value}", game)
+            continue
+        with pytest.raises(ValueError, match=rf"\b{option}\b") as refused:
+            make_player(f"{spec}{option}={value}", game)
+        assert {"1e999": "inf", "-1e999": "-inf"}.get(value, value) in str(refused.value)
+        assert len(str(refused.value)) < 500
+
+
+def test_not_a_number_of_random_actions() -> None:
+    game = make_game("armadora")
+    with pytest.raises(ValueError, match="first_random must be 0 or more, not nan"):
+        OpeningPlayer(game, make_player("greedy", game), float("nan"))  # type: ignore[arg-type]

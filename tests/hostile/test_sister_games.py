@@ -24,6 +24,7 @@ from armarl.games.make_game import make_game
 from armarl.matches.playing import draw_seeds
 from armarl.matches.records import read_records
 from armarl.workers.jobs import Workers
+from armarl_training import make_vec_env
 from spies import Spy, Truth
 from variants import Variant, every_rich_game, every_variant
 
@@ -80,6 +81,21 @@ def test_in_tournaments(variant: Variant, tmp_path: Path) -> None:
     assert_nothing_more(game, tournament(game, [SPY] * 3, tmp_path), spies.MADE, 8 * game.players)
 
 
+@every_rich_game
+@pytest.mark.parametrize("how", ["match", "tournament"])
+def test_beside_players_that_keep_no_memory(variant: Variant, how: str, tmp_path: Path) -> None:
+    """Players of ours may play all tables at once, but not if one at the tables could remember."""
+    game = variant.make()
+    if how == "match":
+        truth = match(game, ["random", SPY], tmp_path, 12)
+    else:
+        truth = tournament(game, ["random", SPY, "random"], tmp_path)
+    once, more = truth.count(spies.MADE)
+    assert more == 0
+    assert once >= 8 or game.name == "kuhn_poker"
+    assert {len(spy.seats) for spy in spies.MADE} <= {0, 1}
+
+
 def test_in_teams_of_different_players(tmp_path: Path) -> None:
     game = make_game("armadora", players=4)
     truth = tournament(game, [SPY] * 4, tmp_path, mixed=True)
@@ -99,23 +115,26 @@ def test_in_worker_processes(
     assert_nothing_more(game, truth, spies.written(seen, game), 4 * game.players)
 
 
-@every_rich_game
+@every_variant
 def test_in_environments_with_opponents(variant: Variant) -> None:
     """Regression: one player held all other seats, and saw what each of them hides."""
     game = variant.make()
     rng = np.random.default_rng(0)
     envs = SeatVectorEnv(game, 4, opponents=SPY, seat=0)
     env = SeatEnv(game, opponents=SPY, seat=0)
+    sb3 = make_vec_env(game, 4, opponents=SPY, seed=1, seat=0)
     masks = envs.reset(seed=1)[1]["action_mask"]
     mask = env.reset(seed=1)[1]["action_mask"]
+    sb3.reset()
     for _ in range(60):
+        sb3.step(np.array([rng.choice(np.flatnonzero(m)) for m in sb3.action_masks()]))
         masks = envs.step(np.array([rng.choice(np.flatnonzero(m)) for m in masks]))[-1][
             "action_mask"
         ]
         masks[~masks.any(axis=1), 0] = 1  # the action that begins the next game is ignored
         _, _, over, cut, info = env.step(rng.choice(np.flatnonzero(mask)))
         mask = (env.reset()[1] if over or cut else info)["action_mask"]
-    assert [spy.seats for spy in spies.MADE] == 2 * [{seat} for seat in range(1, game.players)]
+    assert [spy.seats for spy in spies.MADE] == 3 * [{seat} for seat in range(1, game.players)]
 
 
 @every_rich_game

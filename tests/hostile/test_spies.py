@@ -144,7 +144,7 @@ def test_nobody_changes_the_rules_for_all(variant: Variant) -> None:
     """Regression: games are shared, so writing to `blank` changed all later deals."""
     game = variant.make()
     before = game.blank.tobytes()
-    array = "launches" if game.name == "armada" else "card" if game.name == "kuhn_poker" else "hand"
+    array = "bands" if game.name == "armada" else "card" if game.name == "kuhn_poker" else "hand"
     with pytest.raises(ValueError, match="read-only"):
         game.blank["players"] = 3
     with pytest.raises(ValueError, match="read-only"):

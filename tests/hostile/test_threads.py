@@ -229,7 +229,7 @@ def _aec(kind: type[RawAECEnv]) -> tuple[Any, list[Callable[[], Any]]]:
     return env, [
         *(lambda: env.step(action), lambda: env.reset(seed=2), lambda: env.load_state(saved)),
         *(lambda: env.observe(agent), env.state, env.state_bytes, env.describe),
-        *(env.concealed_state, env.last),
+        *(env.concealed_state, env.last, env.picture, env._repr_svg_),
     ]
 
 
@@ -239,7 +239,7 @@ def _seat_env() -> tuple[Any, list[Callable[[], Any]]]:
     action = int(env.action_masks().argmax())
     return env, [
         *(lambda: env.step(action), lambda: env.reset(seed=2), env.action_masks, env.describe),
-        *(env.render, env.concealed_state),
+        *(env.render, env.concealed_state, env.picture, env._repr_svg_),
     ]
 
 

@@ -97,6 +97,19 @@ def test_what_is_no_onnx_file(tmp_path):
         make_player(f"onnx:{tmp_path}/none.onnx", TWO)
 
 
+def test_a_newer_version_of_the_format_is_named(tmp_path):
+    """It was once called no ONNX file, and onnx 1.23 writes such a version by default."""
+    path = tmp_path / "mine.onnx"
+    save(path, SIZE, ACTIONS)
+    model = onnx.load(path)
+    model.ir_version = 99
+    onnx.save(model, path)
+    told = r"IR version 99, and onnxruntime \d.* reads versions up to (\d+): .*ir_version=\1"
+    with pytest.raises(ValueError, match=told) as caught:
+        make_player(f"onnx:{path}", TWO)
+    assert "is not an ONNX file" not in str(caught.value)
+
+
 def test_it_leads_to_no_other_file(tmp_path):
     """ONNX allows weights in other files, at any path. Here they must be in the same file."""
     path = tmp_path / "mine.onnx"

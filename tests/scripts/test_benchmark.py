@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks import aec, learning, memory
+from benchmarks import aec, learning, memory, older
 from benchmarks.frame import Measurement, Settings, measure, ratio
 from benchmarks.ours import OWN_LOOP, PLAYED, WITH
 from benchmarks.page import number, page
@@ -87,6 +88,20 @@ def test_what_is_missing_and_what_fails_is_listed() -> None:
 
 def _state_of_the_first() -> dict[str, Any]:
     return {"variant": PLAYED[0], "what": memory.STATE}
+
+
+def test_an_older_tree_is_measured_beside_this_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(older, "tree_of", lambda commit: nullcontext(ROOT))  # instead of a checkout
+    probe, options = "memory.per_game", _state_of_the_first()
+    state = Measurement("memory", "a game", "state", probe, options, unit="bytes")
+    absent = Measurement("memory", "a game", "?", "memory.absent")
+    settings = Settings(repeats=2, seconds=0.01)
+    assert older.compare("abc123", [[state]], settings)
+    assert "| a game | state |  | 336 bytes | 336 bytes | 1.00 |" in capsys.readouterr().out
+    assert not older.compare("abc123", [[absent]], settings)
+    assert "has no attribute 'absent'" in capsys.readouterr().out
 
 
 def test_ratios_are_taken_round_by_round() -> None:

@@ -1,4 +1,4 @@
-"""`docs/rules/sources.md` covers the rules pages, and tests name every rule."""
+"""`docs/rules/sources.md` covers the games' rules pages, and tests name every rule."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 
 import pytest
 
+from armarl.cli.rules import rules_page
 from paths import ROOT, TESTS
 
-RULES = ROOT / "docs" / "rules"
-SECTIONS = re.split(r"^## ", (RULES / "sources.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
+SOURCES = (ROOT / "docs" / "rules" / "sources.md").read_text("utf-8")
+SECTIONS = re.split(r"^## ", SOURCES, flags=re.MULTILINE)[1:]
 every_game = pytest.mark.parametrize(
     ("prefix", "section"), [("ARM", SECTIONS[0]), ("ADA", SECTIONS[1])], ids=["armadora", "armada"]
 )
@@ -18,7 +19,7 @@ RULING = "**[ruling]**"
 
 def rules(prefix: str, section: str) -> dict[str, str]:
     """The text of each number of a rules page. A table belongs to the rule above it."""
-    page = (RULES / f"{section.split()[0].lower()}.md").read_text("utf-8")
+    page = rules_page(f"armarl.games.{section.split()[0].lower()}", "rules.md")
     parts = re.split(rf"^- \*\*({prefix}-\d+)\*\*|^## ", page, flags=re.MULTILINE)
     return {name: text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name}
 

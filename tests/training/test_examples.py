@@ -6,6 +6,7 @@ import sys
 import pytest
 import torch
 
+from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl_training.examples import cleanrl, measured, sb3
 
 
@@ -38,3 +39,52 @@ def test_cleanrl_s_loop_learns(make, monkeypatch, capsys):
 @pytest.mark.parametrize("make", [sb3.one_seat, sb3.all_seats])
 def test_maskable_ppo_plays_no_illegal_action(make, monkeypatch, capsys):
     assert row_of(make, 4096, monkeypatch, capsys, games=20)["games"] == 20
+
+
+class _EnoughError(Exception):
+    """The first rollout is complete."""
+
+
+def test_cleanrl_s_advantages_are_those_of_a_slow_loop_by_seat(monkeypatch):
+    """Between two decisions of a seat others decide: their values must not be taken for its own."""
+    turns, kept = [], []
+    real = SelfPlayBatch.step
+
+    def step(batch, actions):
+        turn = real(batch, actions)
+        turns.append((turn.seats.copy(), turn.rewards.copy(), turn.ends.copy()))
+        return turn
+
+    def update(agent, optimiser, rows):
+        kept.append(rows)
+        raise _EnoughError
+
+    monkeypatch.setattr(SelfPlayBatch, "step", step)
+    monkeypatch.setattr(cleanrl, "update", update)
+    with pytest.raises(_EnoughError):
+        cleanrl.all_seats(10**6, 0).train()
+    (rows,) = kept
+    first = SelfPlayBatch(measured.GAME, cleanrl.ENVS).reset(seed=0).seats
+    movers = [first, *(seats for seats, _, _ in turns[:-1])]
+    values, checked = rows.values.numpy(), 0
+    for game in range(0, cleanrl.ENVS, 7):
+        own = {0: [], 1: []}  # by seat: the steps of its decisions in the game under way
+        for t in range(cleanrl.STEPS):
+            own[int(movers[t][game])].append(t)
+            over = turns[t][2][game] != 0
+            if not over and t < cleanrl.STEPS - 1:
+                continue
+            for seat, steps in own.items():
+                advantage = 0.0
+                for k in reversed(range(len(steps))):
+                    here, last = steps[k], k == len(steps) - 1
+                    if last and not over:
+                        assert not rows.known[here, game]
+                        continue
+                    gained = turns[t][1][game, seat] if last else values[steps[k + 1], game]
+                    advantage = gained - values[here, game] + cleanrl.LAMBDA * advantage
+                    assert rows.known[here, game]
+                    assert float(rows.advantages[here, game]) == pytest.approx(advantage, abs=1e-5)
+                    checked += 1
+            own = {0: [], 1: []}
+    assert checked > 100

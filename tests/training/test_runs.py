@@ -52,11 +52,12 @@ def whole(request, tmp_path_factory):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda s: s.name)
 @pytest.mark.parametrize("updates", [1, 3])
-def test_a_stopped_run_goes_on_as_if_it_had_not_been(tmp_path, whole, number, updates):
+def test_a_stopped_run_goes_on_as_if_it_had_not_been(tmp_path, whole, number, updates, capsys):
     """Bit by bit: weights, optimiser, games in play, random generators, pool, counters."""
     before = signal.getsignal(number)
     run = start_run(whole.config, tmp_path / "run")
     assert not run.train(signals(number, after=updates - 1))
+    assert "stopping at the end of this update" in capsys.readouterr().err
     assert (updates - 1) * ROLLOUT / 2 < run.decisions <= updates * ROLLOUT
     assert signal.getsignal(number) == before
     again = resume_run(tmp_path / "run")

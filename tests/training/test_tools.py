@@ -30,7 +30,7 @@ def test_minari(tmp_path, monkeypatch):
     for episode in data:
         masks = episode.observations["action_mask"][:-1]
         assert masks[np.arange(len(episode.actions)), episode.actions].all()
-        assert not episode.observations["action_mask"][-1].any()
+        assert episode.observations["action_mask"][-1].all()
         assert set(episode.rewards[:-1]) <= {0}
         wins += episode.rewards[-1] > 0
     assert wins >= 4

@@ -86,7 +86,7 @@ def _activation(policy: Any) -> str:
         raise PolicyError(
             "only an actor-critic that sees the flat observation can be saved (MlpPolicy, masks in "
             f"the infos), no {type(policy).__name__} with {type(extractor).__name__}; another "
-            "network plays as module:Class, see docs/environments/frameworks.md"
+            "network plays as module:Class, a class with `name` and choose(states, seats, draws)"
         )
     hidden = [m for name, _ in _HEADS.values() for m in getattr(policy.mlp_extractor, name)]
     kinds = {type(module) for module in hidden} - {nn.Linear}

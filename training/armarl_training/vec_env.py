@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
+from armarl.common.numbers import whole_number
 from armarl.core.game import Game
-from armarl.core.verbs import CUT_SHORT
+from armarl.core.verbs import PLAYING
 from armarl.devices.device import action_ids
 from armarl.environments.action_masks import Endings
 from armarl.environments.base import face_game, observation_box
@@ -46,7 +47,7 @@ def make_vec_env(
         n_envs: number of games.
         seed: the first reset deals game `i` from `seed + i`. None: random deals.
         env_kwargs: options of `armarl.environments.seat_env.SeatEnv` (`opponents`, `seat`, `reward`
-            and the options of the game), as SB3 passes them.
+            and the options of the game) and `max_episode_steps`, as SB3 passes them.
         options: the same options as keyword arguments.
 
     Returns:
@@ -92,6 +93,7 @@ def _vec_env(
     opponents: PlayerLike | Sequence[PlayerLike] = "random",
     seat: int | None = None,
     reward: str = "win",
+    max_episode_steps: int | None = None,
     **options: Any,
 ) -> SeatVecEnv:
     if wrapping := options.keys() & {"wrapper_class", "vec_env_cls", "monitor_dir"}:
@@ -100,8 +102,9 @@ def _vec_env(
             "that could be wrapped one by one; wrap the batch (SB3's VecEnvWrapper), or use SB3's "
             "own make_vec_env with an id such as armarl/Armadora-v0"
         )
-    game = face_game(game, options, "opponents, seat, reward")
-    return SeatVecEnv(SeatBatch(game, n_envs, make_opponents(opponents, game), reward, seat))
+    game = face_game(game, options, "opponents, seat, reward, max_episode_steps")
+    batch = SeatBatch(game, n_envs, make_opponents(opponents, game), reward, seat)
+    return SeatVecEnv(batch, max_episode_steps)
 
 
 class SeatVecEnv(AgainstOpponents, VecEnv):
@@ -110,6 +113,8 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
     Observations are flat float32 arrays, shape (num_envs, size). Actions are `Discrete`, with the
     masks of `action_masks()`. A game that ends is reset in the same step, as SB3 expects. An
     illegal action ends its game with reward -1 for the learner, as in all ArmaRL environments.
+    `infos[i]["TimeLimit.truncated"]` is True only where `max_episode_steps` has cut off a game, so
+    that SB3 adds its critic's value there and nowhere else.
     `seed(n)` makes the next `reset` deal game `i` from `n + i`. Use `make_vec_env` to create one.
 
     Attributes:
@@ -129,8 +134,17 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     render_mode = None  # SB3 warns about environments without it
 
-    def __init__(self, batch: SeatBatch) -> None:
+    def __init__(self, batch: SeatBatch, max_episode_steps: int | None = None) -> None:
+        """Wrap a batch of games.
+
+        Args:
+            batch: the games.
+            max_episode_steps: the number of the learner's decisions after which an episode is
+                truncated. None: no limit.
+        """
         self._batch, self.game = batch, batch.game
+        limit = max_episode_steps
+        self._limit = None if limit is None else whole_number("max_episode_steps", limit, 1, 2**31)
         self.lengths = np.zeros(batch.size, np.int64)  # the learner's decisions so far
         self._masks = np.empty((batch.size, len(batch.game.actions)), np.int8)
         self._actions: NDArray[np.int64] = np.zeros(batch.size, np.int64)
@@ -189,7 +203,9 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         """
         self.batch.answer(self._actions)
         self.lengths += 1
-        ends = self.batch.ends != 0
+        ends = self.batch.ends != PLAYING
+        if self._limit is not None:
+            ends |= self.lengths >= self._limit
         rewards = self.batch.rewards.astype(np.float32)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self.refusals = {}
@@ -257,6 +273,6 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         """The info entries that SB3 expects for a game that has ended."""
         return {
             "terminal_observation": final,
-            "TimeLimit.truncated": bool(self.batch.ends[i] == CUT_SHORT),
+            "TimeLimit.truncated": bool(self.batch.ends[i] == PLAYING),
             "episode": {"r": reward, "l": int(self.lengths[i]), "t": 0.0},
         }

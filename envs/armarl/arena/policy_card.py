@@ -140,8 +140,7 @@ def read_card(name: str | Path) -> Card:
             game=_needed(metadata, "variant.game", str),
             players=_needed(metadata, "variant.players", int),
             options=_found(metadata, "variant.options", dict) or {},
-            learnt_version=_found(metadata, "learnt_version", int)
-            or _needed(metadata, "variant.version", int),
+            learnt_version=_learnt_version(metadata),
             plays=weight_kind(tensors).describe(_texts(metadata, "advisers")),
             network=_widths(metadata),
             parameters=sum(tensor.size for tensor in tensors.values()),
@@ -151,6 +150,16 @@ def read_card(name: str | Path) -> Card:
         )
     except ValueError as error:
         raise PolicyError(f"{path} has invalid metadata: {error}") from error
+
+
+def _learnt_version(metadata: dict[str, Any]) -> int:
+    version = _needed(metadata, "variant.version", int)
+    learnt = _found(metadata, "learnt_version", int)
+    if learnt is None:
+        return version
+    if not 0 <= learnt <= version:
+        raise ValueError(f"learnt_version is {learnt}, not a version from 0 to {version}")
+    return learnt
 
 
 def _found(said: Any, place: str, kind: type[T]) -> T | None:

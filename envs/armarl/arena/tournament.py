@@ -15,7 +15,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -38,8 +38,8 @@ from armarl.common.messages import brief, printable
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.core.game import Game
 from armarl.games.make_game import make_game, restore_game
-from armarl.matches.match import Entrants, as_game
-from armarl.matches.playing import play_table, shares_of_victory, workers_for
+from armarl.matches.match import Entrants, Sitting, as_game
+from armarl.matches.playing import play_tables, shares_of_victory, workers_for
 from armarl.players.protocol import Player, digest_of
 from armarl.players.registry import PlayerLike
 from armarl.roster.make_player import make_player
@@ -47,7 +47,7 @@ from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
 MOST_DEALS = 10**7
-# Deals per job for each side of the game; batch sizes are part of networks' repeatable arithmetic.
+# Deals per job of all tables; batch sizes are part of networks' repeatable arithmetic.
 DEALS_AT_ONCE = 16
 _LEAST_CELLS = 1 << 20  # deals times tables: up to this number they are few in any case
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
@@ -134,7 +134,7 @@ class Tournament:
         sides = len(set(self.game.sides))
         deals = 1 + max((game.deal for game in self.games), default=-1)
         if deals * len(seatings) > max(
-            _LEAST_CELLS, (_deals_at_once(self.game) + 1) * len(self.games)
+            _LEAST_CELLS, (_most_at_once(self.game) + 1) * len(self.games)
         ):
             raise ValueError(
                 f"these {len(self.games):,} games do not form a tournament, in which every table "
@@ -147,16 +147,14 @@ class Tournament:
 
 
 class _Job(NamedTuple):
-    """Some deals of one lineup at one table."""
+    """Some deals of one lineup at some tables."""
 
     game: str
     options: dict[str, Any]
-    players: list[PlayerLike]  # of each seat
-    names: list[str]  # of each seat
+    sitting: Sitting
     digests: Digests
     lineup: int
-    table: Lineup
-    number: int  # of the table among those of the lineup
+    number: int  # of the sitting among those of the lineup
     seed: int
     first: int
     last: int
@@ -223,10 +221,13 @@ def play_tournament(
     digests = _digests(names, made)
     planned = Tournament(game, names, kind, mixed, every, seed, ())
     with _Store(folder, planned, digests) as store:
-        entrants = Entrants(players, game, workers)
+        entrants = Entrants(players, names, game, workers)
         jobs = _jobs(planned, entrants, digests, deals, store, records and folder is not None)
         keys = {
-            (job.lineup, deal, job.table) for job in jobs for deal in range(job.first, job.last)
+            (job.lineup, deal, table)
+            for job in jobs
+            for deal in range(job.first, job.last)
+            for table in job.sitting.seatings
         }
         whole = len(store.games.keys() | keys)
         playing = spread(_play_job, jobs, workers)
@@ -251,22 +252,16 @@ def _jobs(
 ) -> list[_Job]:
     """Return the missing jobs ordered by deal, so that a stopped tournament stays balanced."""
     game, jobs = planned.game, []
-    options, at_once = {"players": game.players, **game.options}, _deals_at_once(game)
+    options = {"players": game.players, **game.options}
+    at_once = entrants.deals_at_once(DEALS_AT_ONCE)
     for lineup, group in enumerate(planned.lineups()):
-        for number, table in enumerate(planned.tables(group)):
-            players, names = entrants.at(table), [planned.players[entrant] for entrant in table]
+        for number, sitting in enumerate(entrants.sittings(planned.tables(group), (lineup,))):
             for first in range(0, deals, at_once):
                 last = min(first + at_once, deals)
-                if not store.has(lineup, first, last, table):
-                    who = (players, names, digests, lineup, table, number)
-                    where = (planned.seed, first, last, record)
-                    jobs.append(_Job(game.name, options, *who, *where))
+                if not store.has(lineup, first, last, sitting.seatings):
+                    who = (sitting, digests, lineup, number)
+                    jobs.append(_Job(game.name, options, *who, planned.seed, first, last, record))
     return sorted(jobs, key=lambda job: (job.first, job.lineup, job.number))
-
-
-def _deals_at_once(game: Game) -> int:
-    """Return the number of deals per job."""
-    return DEALS_AT_ONCE * len(set(game.sides))
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
@@ -284,10 +279,19 @@ def _digests(names: Sequence[str], players: Sequence[Player]) -> Digests:
     return {name: digest for name, digest in found if digest is not None}
 
 
+def _most_at_once(game: Game) -> int:
+    """Return the largest number of deals per job."""
+    return DEALS_AT_ONCE * len(set(game.sides))
+
+
 def _refuse_replaced(job: _Job, players: Sequence[Player]) -> None:
     """Raise ArenaError if a policy has changed since the tournament began."""
-    for name, player in zip(job.names, players, strict=True):
-        if job.digests.get(name) != digest_of(player):
+    for name, holder in {
+        pair
+        for table in job.sitting.tables
+        for pair in zip(table.names, table.holders, strict=True)
+    }:
+        if job.digests.get(name) != digest_of(players[holder]):
             raise ArenaError(
                 f"{name} was replaced during the tournament. A rewritten file is another player: "
                 "enter a copy that stays as it is"
@@ -296,20 +300,25 @@ def _refuse_replaced(job: _Job, players: Sequence[Player]) -> None:
 
 def _play_job(job: _Job) -> tuple[list[GameResult], list[str]]:
     """Play a job's games in lockstep; return the results, and the records if requested."""
-    game = make_game(job.game, **job.options)
-    players = [make_player(player, game) for player in job.players]  # new: see `matches.playing`
+    game, (given, tables, seatings) = make_game(job.game, **job.options), job.sitting
+    players = [make_player(player, game) for player in given]  # new ones: see `matches.playing`
     _refuse_replaced(job, players)
-    names = job.names if job.record else None
-    table = (job.lineup, job.number)
-    games = play_table(game, players, job.seed, job.first, job.last, table, names)
+    games = play_tables(game, players, job.seed, job.first, job.last, tables, record=job.record)
     shares = shares_of_victory(game, games.returns)
-    shares[games.cut] = 1 / shares.shape[1]
-    played = zip(shares.tolist(), games.lengths.tolist(), games.cut.tolist(), strict=True)
+    shares[games.cut] = 1 / shares.shape[-1]
     results = [
-        GameResult(job.lineup, deal, job.table, tuple(share), length, cut)
-        for deal, (share, length, cut) in enumerate(played, job.first)
+        GameResult(
+            job.lineup,
+            job.first + deal,
+            table,
+            tuple(shares[deal, number].tolist()),
+            int(games.lengths[deal, number]),
+            bool(games.cut[deal, number]),
+        )
+        for number, table in enumerate(seatings)
+        for deal in range(job.last - job.first)
     ]
-    return results, games.records
+    return results, games.records.T.ravel().tolist()
 
 
 # --- the folder -----------------------------------------------------------------------------------
@@ -342,9 +351,10 @@ class _Store:
         if self._lock is not None:
             self._lock.close()
 
-    def has(self, lineup: int, first: int, last: int, table: Lineup) -> bool:
+    def has(self, lineup: int, first: int, last: int, seatings: Sequence[Lineup]) -> bool:
         """Return whether all games of a job have been played."""
-        return all((lineup, deal, table) in self.games for deal in range(first, last))
+        deals = range(first, last)
+        return all((lineup, deal, table) in self.games for table in seatings for deal in deals)
 
     def add(self, results: list[GameResult], texts: list[str]) -> None:
         """Keep those games of a job that are new.
@@ -358,12 +368,12 @@ class _Store:
         self.games |= {keys[i]: results[i] for i in new}
         if self._folder is None:
             return
-        if texts:
-            first = results[new[0]]
-            table = "-".join(map(str, first.table))
-            name = f"{first.lineup:04d}-{first.deal:06d}-{table}.txt"
+        for table, at_table in groupby(new if texts else [], lambda i: results[i].table):
+            games = list(at_table)
+            first = results[games[0]]
+            name = f"{first.lineup:04d}-{first.deal:06d}-{'-'.join(map(str, table))}.txt"
             (self._folder / _RECORDS).mkdir(exist_ok=True)
-            write_text(self._folder / _RECORDS / name, "".join(texts[i] for i in new))
+            write_text(self._folder / _RECORDS / name, "".join(texts[i] for i in games))
         lines = "".join(json.dumps(asdict(results[i])) + "\n" for i in new)
         append_whole(self._folder / _GAMES, lines.encode())
 
@@ -462,9 +472,7 @@ def _read_games(
     seatings = [frozenset(planned.tables(group)) for group in planned.lineups()]
     for number, line in enumerate(lines, 1):
         try:
-            result = _result(
-                line, seatings, len(lines) + _deals_at_once(planned.game), planned.game
-            )
+            result = _result(line, seatings, len(lines) + _most_at_once(planned.game), planned.game)
         except _REFUSALS as error:
             raise ArenaError(f"{path}, line {number}: this is not a game's result") from error
         key = (result.lineup, result.deal, result.table)

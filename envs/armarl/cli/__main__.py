@@ -10,8 +10,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from armarl.cli import drawing, playing, strength, studying, training
-from armarl.cli.shared_options import check_json, elo_lead, folder
+from armarl.cli import drawing, playing, replaying, rules, strength, studying, training
+from armarl.cli.shared_options import check_json, elo_lead, folder, pace
 from armarl.common.messages import tell
 from armarl.common.user_code import look_in
 
@@ -134,7 +134,7 @@ def _code(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--code",
         action="store_true",
-        help="import players and learners that the configuration names as module:Class",
+        help="import players, learners and rewards that the configuration names as module:name",
     )
 
 
@@ -142,7 +142,8 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "players",
         nargs="+",
-        help="player names such as greedy or armadora-2p, or paths; see docs/playing/arena.md",
+        help="player names such as greedy, ismcts:1000 or armadora-2p, paths of saved policies or "
+        "runs, or module:Class for a class of your own",
     )
     command.add_argument(
         "--games",
@@ -153,6 +154,7 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", type=Path, help="also write the result to this JSON file")
     command.add_argument("--records", type=Path, help="append every game's record to this file")
+    _html(command, "the first 10 games")
     _many_games(command)
 
 
@@ -178,6 +180,7 @@ def _arena(command: argparse.ArgumentParser) -> None:
         "tournament continues",
     )
     command.add_argument("--no-records", dest="records", action="store_false")
+    _html(command, "the first 10 games in the folder")
     command.add_argument(
         "--stronger",
         type=elo_lead,
@@ -212,17 +215,43 @@ def _play(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seat", type=int, default=0, help="your seat (0); seat 0 begins")
     _one_game(command)
+    command.add_argument(
+        "--web", action="store_true", help="play in a browser; the page asks for the rest"
+    )
+    command.add_argument(
+        "--folder",
+        type=folder,
+        default=Path("runs/games"),
+        help="with --web: the folder of all games, which go on after a stop (runs/games)",
+    )
+    command.add_argument(
+        "--host", default="127.0.0.1", help="with --web: the address to listen at (127.0.0.1)"
+    )
+    command.add_argument("--port", type=int, default=8460, help="with --web: the port (8460)")
+    command.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        help="with --web: a further name of this machine that addresses may have",
+    )
 
 
 def _watch(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "players", nargs="+", help="players from seat 0 on; the last one fills all seats left"
     )
+    command.add_argument(
+        "--pace",
+        type=pace,
+        metavar="SECONDS",
+        help="time between two actions (1 at a terminal, else 0); a key stops the game, q ends it",
+    )
     _one_game(command)
 
 
 def _one_game(command: argparse.ArgumentParser) -> None:
     command.add_argument("--record", type=Path, help="append the game's record to this file")
+    _html(command, "the game, with what the players think")
     command.add_argument(
         "--think", action="store_true", help="show what the players consider and expect"
     )
@@ -232,7 +261,31 @@ def _one_game(command: argparse.ArgumentParser) -> None:
 
 def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("records", type=Path, help="a file of game records")
-    command.add_argument("--draw", action="store_true", help="draw the board after every action")
+    command.add_argument(
+        "--draw",
+        action="store_true",
+        help="draw the board after every action, or once a turn if it is tall",
+    )
+    _html(command, "the games")
+    command.add_argument(
+        "--seat", type=int, help="for --html: hold nothing that this seat may not know"
+    )
+    command.add_argument(
+        "--games", metavar="N-M", help="these games of the file, such as 3 or 1-20 (all)"
+    )
+    command.add_argument(
+        "--think",
+        nargs="+",
+        metavar="PLAYER",
+        help="for --html: show what these players think of the positions, from seat 0 on; the last "
+        "one for all seats left",
+    )
+
+
+def _html(command: argparse.ArgumentParser, games: str) -> None:
+    command.add_argument(
+        "--html", type=Path, metavar="FILE", help=f"write a replay of {games} as one HTML page"
+    )
 
 
 def _draw(command: argparse.ArgumentParser) -> None:
@@ -261,6 +314,16 @@ def _info(command: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="print all of a saved policy's metadata as JSON"
     )
     _game(command)
+
+
+def _rules(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "subjects",
+        nargs="*",
+        metavar="game or rule",
+        help="a game, for its rules in two minutes, or numbers such as ARM-12",
+    )
+    command.add_argument("--all", action="store_true", help="print every numbered rule of a game")
 
 
 def _exploitability(command: argparse.ArgumentParser) -> None:
@@ -312,10 +375,11 @@ _COMMANDS = {  # name: (help, options, function)
         strength.evaluate,
     ),
     "arena": ("play a tournament and rate the players", _arena, strength.arena),
-    "play": ("play a game at this terminal", _play, playing.play),
+    "play": ("play a game at this terminal or in a browser", _play, playing.play),
     "watch": ("watch players play a game at this terminal", _watch, playing.watch),
-    "replay": ("check recorded games and print them", _replay, playing.replay),
+    "replay": ("check recorded games, print them or make a page", _replay, replaying.replay),
     "draw": ("draw a position of a recorded game as SVG or PNG", _draw, drawing.draw),
+    "rules": ("print a game's rules, or one by its number", _rules, rules.rules),
     "info": ("describe a game or a saved policy", _info, studying.info),
     "exploitability": (
         "compute the exact exploitability of players in a small game",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from itertools import islice
 
 from armarl.common.files import check_writable, write_bytes
@@ -19,7 +20,8 @@ def draw(options: argparse.Namespace) -> int:
     if options.game < 1:
         raise ValueError(f"--game must be 1 or more, not {options.game}")
     check_writable(options.out)
-    record = next(islice(read_records(options.record), options.game - 1, None), None)
+    before = min(options.game - 1, sys.maxsize)
+    record = next(islice(read_records(options.record), before, None), None)
     if record is None:
         raise ValueError(f"{printable(str(options.record))} has no game {options.game}")
     picture = record.picture(options.move, options.seat)

@@ -85,6 +85,21 @@ def elo_lead(text: str) -> float:
     return lead
 
 
+def pace(text: str) -> float:
+    """Parse the time between two actions, in seconds.
+
+    Raises:
+        ArgumentTypeError: the text is not a number from 0 to 3600.
+    """
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"a pace must be 0 to 3600 seconds, not {brief(text)}")
+    return seconds
+
+
 def show_progress(done: int, games: int) -> None:
     """Print the number of finished games to stderr if it is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():

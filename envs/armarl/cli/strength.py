@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from armarl.cli.replaying import FIRST_GAMES, recording, write_page
 from armarl.cli.shared_options import game_of, show_progress, write_json
+from armarl.common.files import check_writable
 from armarl.common.messages import tell
 
 if TYPE_CHECKING:
@@ -30,43 +34,34 @@ def evaluate(options: argparse.Namespace) -> int:
     if options.json and options.records and options.json.resolve() == options.records.resolve():
         raise ValueError(f"--json and --records name the same file, {options.json}: name two")
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
-    if len(options.players) == 1:
-        return _evaluate_by_panel(options, game, workers)
-    for player in options.players:  # fail before the first game, not in a later match
-        make_player(player, game)
-    together = min(len(options.players), len(set(game.sides)))
-    results = []
-    try:
-        for players in combinations(options.players, together):
-            result = play_match(
-                game,
-                players,
-                options.games,
-                options.seed,
-                workers,
-                show_progress,
-                options.records,
-            )
-            results.append(result)
-            tell(_table(game, result))
-    finally:  # keep finished matches if a player fails in a later one
-        if options.json and results:
-            write_json(options.json, [result.as_dict() for result in results])
-    _tell_shares(workers)
+    with recording(options.records, options.html) as records:
+        if len(options.players) == 1:
+            return _evaluate_by_panel(options, game, workers, records)
+        for player in options.players:  # fail before the first game, not in a later match
+            make_player(player, game)
+        together = min(len(options.players), len(set(game.sides)))
+        results = []
+        try:
+            for players in combinations(options.players, together):
+                result = play_match(
+                    game, players, options.games, options.seed, workers, show_progress, records
+                )
+                results.append(result)
+                tell(_table(game, result))
+        finally:  # keep finished matches if a player fails in a later one
+            if options.json and results:
+                write_json(options.json, [result.as_dict() for result in results])
+        _tell_shares(workers)
     return 0
 
 
-def _evaluate_by_panel(options: argparse.Namespace, game: Game, workers: Workers) -> int:
+def _evaluate_by_panel(
+    options: argparse.Namespace, game: Game, workers: Workers, records: Path | None
+) -> int:
     from armarl.arena.panel import play_panel
 
     result = play_panel(
-        game,
-        options.players[0],
-        options.games,
-        options.seed,
-        workers,
-        show_progress,
-        options.records,
+        game, options.players[0], options.games, options.seed, workers, show_progress, records
     )
     tell(_panel_table(game, result))
     _tell_shares(workers)
@@ -81,6 +76,7 @@ def arena(options: argparse.Namespace) -> int:
     from armarl.arena.report import write_report
     from armarl.arena.summary import stronger, summarise
     from armarl.arena.tournament import play_tournament
+    from armarl.matches.records import read_records
     from armarl.workers.spread import workers_at
 
     if options.deals < LEAST_DEALS:
@@ -89,6 +85,10 @@ def arena(options: argparse.Namespace) -> int:
             f"--deals is {options.deals}"
         )
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
+    if options.html is not None:
+        if options.folder is None or not options.records:
+            raise ValueError("--html makes its page from the records of a --folder: name one")
+        check_writable(options.html)
     if options.stronger is not None and len(options.players) != 2:
         raise ValueError(f"--stronger compares 2 players, not {len(options.players)}")
 
@@ -115,6 +115,10 @@ def arena(options: argparse.Namespace) -> int:
         tell(_verdict(tournament.players, stronger(tournament, elo1=options.stronger)))
     if options.folder is not None:
         tell(f"written: {write_report(summary, options.folder)}")
+    if options.html is not None:
+        files = sorted((options.folder / "records").glob("*.txt"))
+        records = chain.from_iterable(map(read_records, files))
+        write_page(options.html, islice(records, FIRST_GAMES))
     _tell_shares(workers)
     return 0
 

@@ -7,21 +7,28 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from armarl.cli.board import Board, told
+from armarl.cli.keys import Keys, keyboard
+from armarl.cli.replaying import write_page
+from armarl.common.files import check_writable
 from armarl.common.messages import relation, tell
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
-from armarl.matches.records import Recorder, append_records, prepare_records
+from armarl.matches.records import Recorder, append_records, prepare_records, read_record
+from armarl.matches.undo import can_be_undone
+from armarl.players.human import HumanPlayer, UndoError
 from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, choose_legally
-from armarl.players.simple_players import HumanPlayer
 from armarl.roster.make_player import make_player
 
 _LIKELIEST = 4  # number of actions whose probabilities are shown
+_ONLY = np.zeros(1, np.int64)  # index of the only game
 
 
 def play_at_terminal(
@@ -31,6 +38,7 @@ def play_at_terminal(
     seed: int = 0,
     record: str | Path | None = None,
     think: bool = False,
+    html: Path | None = None,
 ) -> None:
     """Play one game as a person against players.
 
@@ -42,6 +50,7 @@ def play_at_terminal(
         record: a file to which the game's record is appended, even if the game is stopped.
         think: show what the opponents consider and expect, for players that can tell. Hidden
             parts of their actions stay hidden, but the expected value uses all they know.
+        html: a file to which a replay of the game is written, with what the players thought.
 
     Raises:
         ValueError: the seat or the seed is out of range, there are too many opponents, or the
@@ -56,11 +65,12 @@ def play_at_terminal(
             f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)}"
             + (f" (so many fit at a table of -o players={larger[0]})" if larger else "")
         )
-    players: list[Player] = [HumanPlayer(game)] * game.players
+    person = HumanPlayer(game)
+    players: list[Player] = [person] * game.players
     for k in range(1, game.players):
         opponent = make_player(opponents[min(k, len(opponents)) - 1], game)
         players[(seat + k) % game.players] = opponent
-    _show(game, players, seat, seed, record, think)
+    _show(game, players, seat, seed, record, think, 0, html)
 
 
 def watch_at_terminal(
@@ -69,8 +79,12 @@ def watch_at_terminal(
     seed: int = 0,
     record: str | Path | None = None,
     think: bool = False,
+    pace: float = 0,
+    html: Path | None = None,
 ) -> None:
-    """Let players play one game, and draw the whole board after every action.
+    """Let players play one game, and draw the whole board: once a turn, or after every action.
+
+    A key stops the game until the next key, and q ends it.
 
     Args:
         game: the game to play.
@@ -78,8 +92,11 @@ def watch_at_terminal(
         seed: seed of the deal and of the players' random numbers.
         record: a file to which the game's record is appended, even if the game is stopped.
         think: show what the players consider and expect, for players that can tell.
+        pace: seconds between two actions.
+        html: a file to which a replay of the game is written, with what the players thought.
 
     Raises:
+        EOFError: q was pressed.
         ValueError: the seed is out of range, there are too many players, or the record file
             holds something else.
         OSError: the record may not be written.
@@ -89,7 +106,8 @@ def watch_at_terminal(
             f"{game.players} seats take 1 to {game.players} players, not {len(players)}"
         )
     seated = [*players, *[players[-1]] * (game.players - len(players))]
-    _show(game, [make_player(player, game) for player in seated], None, seed, record, think)
+    made = [make_player(player, game) for player in seated]
+    _show(game, made, None, seed, record, think, pace, html)
 
 
 def _show(
@@ -99,62 +117,142 @@ def _show(
     seed: int,
     record: str | Path | None,
     think: bool,
+    pace: float,
+    html: Path | None,
 ) -> None:
     """Play a game and show it as `seat` sees it, or everything if `seat` is None."""
     whole_number("seed", seed, 0, MOST_SEED)
     if record is not None:
         prepare_records(record)
+    if html is not None:
+        check_writable(html)
     if seat is not None:
         tell(f"You play in notation. {game_entry(game.name).notation}")
+        tell("Type help for the words that are understood, undo among them.")
     for number, player in enumerate(players):
         name = "you" if number == seat else player.name
         yours = "" if seat in (None, number) else relation(game.sides, seat, number)
         tell(f"player {number}{yours}: {name}")
     tell(f"deal {seed}: play the same deal again with --seed {seed}")
-    recorder = Recorder(game, [[player.name for player in players]], np.array([seed]))
-    states = game.new_states(seed)
-    recorder.dealt(states)
+    table = _Table(game, players, seat, seed)
+    keep = html is not None
     with _signals_do(signal.default_int_handler):
         try:
-            _play(game, states, players, seat, seed, recorder, think)
+            if seat is None:
+                with keyboard() as keys:
+                    table.play(think, keep, pace, keys)
+            else:
+                table.play(think, keep)
         finally:
             with _signals_do(signal.SIG_IGN):
                 if record is not None:
-                    recorder.ended(states)
-                    append_records(record, recorder.texts())
+                    append_records(record, table.record())
+                if html is not None:
+                    write_page(html, [read_record(table.record()[0])], None, [table.thoughts])
+    state = table.states[0]
     if seat is not None:
-        tell(f"\n{game.draw(states[0], seat)}")
-        if game.describe(states[0], seat) != game.describe(states[0]):
-            tell(f"\nwith all hidden information shown:\n\n{game.draw(states[0])}")
+        tell(f"\n{game.draw(state, seat)}")
+        if game.describe(state, seat) != game.describe(state):
+            tell(f"\nwith all hidden information shown:\n\n{game.draw(state)}")
 
 
-def _play(
-    game: Game,
-    states: States,
-    players: list[Player],
-    seat: int | None,
-    seed: int,
-    recorder: Recorder,
-    think: bool,
-) -> None:
-    only = np.zeros(1, np.int64)  # index of the only game
-    chance = game.new_chance(np.array([seed]))
-    if seat is None:
-        tell(f"\n{game.draw(states[0])}")
-    while not game.statuses(states)[0][0]:
-        questions = game.questions(states, only, chance)
-        mover = int(questions[1][0])
-        player = players[mover]
-        texts = game.actions.texts if seat in (None, mover) else game.actions.public_texts
-        if think and isinstance(player, Thinker):
-            thoughts = ask_thoughts(player, game, *questions)
-            tell(f"player {mover} thinks: {_thoughts(thoughts, texts)}")
-        action = choose_legally(player, game, *questions)
-        game.play(states, only, action)
-        recorder.played(states, only, questions[1], action)
-        tell(f"player {mover}: {texts[action[0]]}")
-        if seat is None:
-            tell(f"\n{game.draw(states[0])}")
+class _Move(NamedTuple):
+    """An action that was played, with what was before it."""
+
+    seat: int
+    action: int
+    states: States  # before the action
+    chance: NDArray[np.uint64]
+    thoughts: Thoughts | None
+
+
+class _Table:
+    """A game at the terminal."""
+
+    def __init__(self, game: Game, players: list[Player], seat: int | None, seed: int) -> None:
+        self.game, self.players, self.seat, self.seed = game, players, seat, seed
+        self.states = game.new_states(seed)
+        self._chance = game.new_chance(np.array([seed]))
+        self._moves: list[_Move] = []
+        self._kept = 0  # number of moves that cannot be taken back
+
+    def record(self) -> list[str]:
+        """Return the record of the game so far, in a list of one."""
+        names = [player.name for player in self.players]
+        recorder = Recorder(self.game, [names], np.array([self.seed]))
+        later = [*(move.states for move in self._moves), self.states]
+        recorder.dealt(later[0])
+        for move, states in zip(self._moves, later[1:], strict=True):
+            recorder.played(states, _ONLY, np.array([move.seat]), np.array([move.action]))
+        recorder.ended(self.states)
+        return recorder.texts()
+
+    @property
+    def thoughts(self) -> list[Thoughts | None]:
+        """What the players thought before each action of the record."""
+        return [move.thoughts for move in self._moves]
+
+    def play(
+        self, think: bool, keep: bool = False, pace: float = 0, keys: Keys | None = None
+    ) -> None:
+        """Play the game to its end.
+
+        Args:
+            think: whether to show what the players think.
+            keep: whether to ask for their thoughts even if they are not shown.
+            pace: seconds between two actions.
+            keys: the keyboard that stops the game, or None.
+        """
+        game, states, board = self.game, self.states, Board(self.game, self.seat)
+        if self.seat is None:
+            tell(board.drawn(states))
+        while not game.statuses(states)[0][0]:
+            before, chance = states.copy(), self._chance.copy()
+            questions = game.questions(states, _ONLY, self._chance)
+            mover = int(questions[1][0])
+            player, known = self.players[mover], self.seat in (None, mover)
+            texts = game.actions.texts if known else game.actions.public_texts
+            thoughts: Thoughts | None = None
+            if (think or keep) and isinstance(player, Thinker):
+                thoughts = ask_thoughts(player, game, *questions)
+                if think:
+                    tell(f"player {mover} thinks: {_thoughts(thoughts, texts)}")
+            if isinstance(player, HumanPlayer):
+                player.may_undo = len(self._moves) > self._kept
+                player.heading = None
+                if board.drawn(states) is None:
+                    player.heading = _question(game, states)
+            try:
+                action = choose_legally(player, game, *questions)
+            except UndoError:
+                self._undo(texts)
+                continue
+            game.play(states, _ONLY, action)
+            board.follow(states)
+            number = int(action[0])
+            self._moves.append(_Move(mover, number, before, chance, thoughts))
+            own = mover == self.seat
+            if not (own and can_be_undone(game, before[0], number, states[0])):
+                self._kept = len(self._moves)
+            what = game.tell(states[0], (mover, number), self.seat, before=before[0])
+            tell(told(mover, texts[number], what.words))
+            if self.seat is None:
+                if (drawing := board.drawn(states)) is not None:
+                    tell(drawing)
+                if keys is not None:
+                    keys.pause(pace)
+
+    def _undo(self, texts: Sequence[str]) -> None:
+        """Take back the person's last action."""
+        move = self._moves.pop()
+        self.states[:], self._chance[:] = move.states, move.chance
+        tell(f"taken back: {texts[move.action]}")
+
+
+def _question(game: Game, states: States) -> str:
+    """Return what the seat to move is asked, in the words of the game's `guide` if it has one."""
+    guide = game_entry(game.name).part("guide")
+    return guide.question(game, states[0])[0] if guide else ""
 
 
 @contextmanager

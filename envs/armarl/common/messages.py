@@ -33,6 +33,21 @@ def brief(said: object, most: int = MOST_SHOWN) -> str:
     return text if len(text) <= most else f"{text[:most]} ..."
 
 
+def listed(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence.
+
+    Example:
+        >>> listed(["a", "b", "c"]), listed(["a"]), listed([])
+        ('a, b and c', 'a', '')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """Return a number with its noun: `1 card`, `2 cards`. `more` is the plural, if irregular."""
+    return f"{number} {one if number == 1 else more or one + 's'}"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ` (did you mean armadora-2p?)` if a known name is similar, else an empty string.
 

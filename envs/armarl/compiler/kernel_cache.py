@@ -27,7 +27,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from armarl.compiler.cache_folders import FOLDERS, Folders, open_file, read_file, write_file
-from armarl.compiler.cpu_levels import usable_levels
+from armarl.compiler.cpu_levels import LEVELS, usable_levels
 from armarl.compiler.fingerprints import fingerprint
 from armarl.compiler.parts import Part
 from armarl.compiler.progress import say_once
@@ -49,7 +49,11 @@ def _lock_file(folder: Path) -> int:
     Raises:
         OSError: the folder is not writable, or others may have made the file.
     """
-    return open_file(folder / _LOCKS, os.O_RDWR | os.O_CREAT)
+    descriptor = open_file(folder / _LOCKS, os.O_RDWR | os.O_CREAT, 0o600)
+    if hasattr(os, "fchmod"):  # a user who can read it can lock it, and make us wait
+        with suppress(OSError):  # it is root's
+            os.fchmod(descriptor, 0o600)
+    return descriptor
 
 
 def _try_to_lock(descriptor: int, place: int) -> bool:
@@ -223,8 +227,11 @@ class KernelCache(_Cache):  # type: ignore[misc]
     def _targets(self, target: tuple[str, str, str]) -> list[tuple[str, str, str]]:
         """Return the targets whose machine code runs here: the given one, then usable levels.
 
-        A target is the triple, processor and features that Numba compiles for.
+        A target is the triple, processor and features that Numba compiles for. A process that
+        compiles for a level uses no other one's: what it leaves is for machines of that level.
         """
+        if target[1] in LEVELS:
+            return [target]
         return [target, *((target[0], level, "") for level in _levels())]
 
     def _entries(self, sig: Any, target: Any) -> list[str]:

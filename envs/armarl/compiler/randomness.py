@@ -2,7 +2,8 @@
 
 The generator's whole state is one uint64 field named `rng`, so a game state determines its own
 future. Numba lets LLVM assume that signed integers never overflow. So all arithmetic that wraps
-uses uint64. It never mixes uint64 with signed integers, since that would produce floats.
+uses uint64. It never mixes uint64 with signed integers: Numba 0.68 computes such a mixture as
+int64, and earlier versions as floats.
 """
 
 from __future__ import annotations

@@ -45,11 +45,15 @@ def _widened(value: Any) -> Any:
     return value
 
 
-def record_type(fields: Fields) -> np.dtype[Any]:
-    """Return the dtype of a game's states from the names, types and shapes of its fields.
+def record_type(fields: Fields, needed: Sequence[str] = ("rng", "players")) -> np.dtype[Any]:
+    """Return the dtype of a game's records from the names, types and shapes of its fields.
+
+    Args:
+        fields: the fields.
+        needed: fields that must be there. The default is for states; other records need none.
 
     Raises:
-        ValueError: there are gaps between the fields, or `rng` or `players` is missing.
+        ValueError: there are gaps between the fields, or a field is missing.
 
     Example:
         >>> import numpy as np
@@ -59,8 +63,10 @@ def record_type(fields: Fields) -> np.dtype[Any]:
         16
     """
     layout = np.dtype(list(fields), align=True)
-    if missing := {"rng", "players"} - set(layout.names or ()):
-        raise ValueError(f"a state needs the fields rng and players; missing: {sorted(missing)}")
+    if missing := set(needed) - set(layout.names or ()):
+        raise ValueError(
+            f"a state needs the fields {' and '.join(needed)}; missing: {sorted(missing)}"
+        )
     used = sum(layout[name].itemsize for name in layout.names or ())
     if used != layout.itemsize:
         raise ValueError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import types
@@ -20,10 +21,9 @@ _INTEGER = types.int64
 _INTEGERS = types.Array(_INTEGER, 1, "C")
 
 
-class Body(Protocol):
-    """The work for game `i` of a batch. `thread` selects scratch rows that no two threads share."""
-
-    def __call__(self, batch: Any, i: int, thread: int, /) -> None: ...
+Body: TypeAlias = Callable[..., None]
+"""The work for game `i` of a batch: `body(batch, i, thread)`. `thread` selects scratch rows that no
+two threads share. A body may have one more parameter, `fixed` (`armarl.core.binding`)."""
 
 
 # Numba offers atomic operations only for GPUs.

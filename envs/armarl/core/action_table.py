@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from armarl.common.messages import brief
 from armarl.common.numbers import action_number
+from armarl.common.read_only import ReadOnly
 from armarl.core.observation_table import _hash
 
 _VALUE = r"(\S.*?)"  # stands for {} in the pattern of a notation
@@ -126,9 +126,12 @@ class ActionTable:
         self.public_texts = tuple(text for family in families for text in family.texts(public=True))
         self._ids = {text: number for number, text in enumerate(self.texts)}
         starts = np.cumsum([0, *(family.size for family in families)])
-        self.first: Mapping[str, int] = MappingProxyType(
+        self.first: Mapping[str, int] = ReadOnly(
             {family.name: int(start) for family, start in zip(families, starts, strict=False)}
         )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ActionTable:
+        return self  # it never changes
 
     def __len__(self) -> int:
         return len(self.texts)

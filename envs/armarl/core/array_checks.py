@@ -41,7 +41,9 @@ def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> 
     plain = issubclass(kind, np.ndarray) and not issubclass(kind, np.ma.MaskedArray)
     found: NDArray[Any] | None = np.ndarray.view(array, np.ndarray) if plain else None
     if found is None or found.dtype != dtype:
-        said = kind.__name__ if found is None else found.dtype
+        said: object = kind.__name__ if found is None else found.dtype
+        if found is not None and found.dtype.names:
+            said = "records"
         raise TypeError(f"{name} must be an array of {_named(np.dtype(dtype))}, not {said}")
     if not (found.flags.c_contiguous and found.flags.aligned):
         raise ValueError(f"{name} must be C-contiguous and aligned (see np.ascontiguousarray)")

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar, cast
 from armarl.compiler import work_sharing
 from armarl.compiler.decorators import kernel, merged
 from armarl.compiler.work_sharing import Body
-from armarl.core.verbs import Verbs, verbs
+from armarl.core.verbs import Verbs, takes_fixed, verbs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,6 +40,8 @@ class Binding:
         its_verbs: Verbs,
         compiler: Compiler = compile_for_cpu,
         instead: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
+        *,
+        fixed: bool = False,
     ) -> None:
         """Create a binding. Nothing is compiled yet.
 
@@ -49,7 +51,9 @@ class Binding:
             compiler: the compiler of functions. For a GPU it is that of `numba.cuda`, with its own
                 verbs.
             instead: functions to replace, with their replacements.
+            fixed: whether the game has a record `fixed`.
         """
+        self._adapter = _with_fixed if fixed else _without_fixed
         self._game, self.verbs, self._compiler = game, its_verbs, compiler
         self._instead = instead or {}
         # The key contains `merge`, so the result does not depend on the order of first calls.
@@ -68,11 +72,23 @@ class Binding:
         """Return `work_sharing.take_shares` for a body, compiled with the game's verbs."""
         found = self._drivers.get(body)
         if found is None:
-            inner = self.function(body, merge=True)
             name = f"{self._game}_{_name(body)}_shared"
-            found = _copy(work_sharing.take_shares, name, {"body": inner})
+            found = _copy(work_sharing.take_shares, name, {"body": self.body(body, merge=True)})
             found = self._drivers.setdefault(body, self._compiler(found))
         return cast("Callable[..., None]", found)
+
+    def body(self, body: Body, *, merge: bool = False) -> Body:
+        """Return a body compiled with the game's verbs, without the parameter `fixed`.
+
+        If it had the parameter and the game has such a record, it takes as its batch a pair: the
+        batch, and an array of that record.
+        """
+        inner = self.function(body, merge=merge)
+        if not takes_fixed(body):
+            return inner
+        name = f"{self._game}_{_name(body)}_with_fixed"
+        adapted = self._compiler(_copy(self._adapter, name, {"body": inner}), merge=merge)
+        return cast(Body, adapted)
 
     def _compile(self, function: Callable[..., Any], merge: bool) -> Any:
         known: dict[str, Any] = {"verbs": self.verbs}
@@ -82,6 +98,19 @@ class Binding:
                 known[name] = self.function(self._instead.get(value, value), merge=merge)
         copy = _copy(function, f"{self._game}_{_name(function)}", known)
         return self._compiler(copy, merge=merge)
+
+
+def _with_fixed(pair: Any, i: int, thread: int) -> None:
+    body(pair[0], i, thread, (pair[1][0],))
+
+
+def _without_fixed(batch: Any, i: int, thread: int) -> None:
+    body(batch, i, thread, ())
+
+
+def body(batch: Any, i: int, thread: int, fixed: Any) -> None:
+    """A placeholder for the body that the functions above are compiled with."""
+    raise NotImplementedError
 
 
 def _is_unbound(value: Any) -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 
 class IllegalActionError(ValueError):
     """An action that the rules forbid. The message has its notation and the reason.
+
+    If the reason cites rules by number, a note of the exception names the command that prints them.
 
     Example:
         >>> import numpy as np
@@ -18,3 +22,9 @@ class IllegalActionError(ValueError):
         ...     print(error)
         `W2 a1` is illegal: a Warrior already lies on a1 (ARM-11)
     """
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)
+        if cited := re.search(r"\(([A-Z]+-\d+(?:, [A-Z]+-\d+)*)\)$", str(self)):
+            numbers = cited[1].replace(",", "")
+            self.add_note(f"`armarl rules {numbers}` prints what the rules say")

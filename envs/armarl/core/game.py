@@ -8,7 +8,7 @@ built on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeVar
@@ -20,20 +20,21 @@ from armarl.common.messages import brief
 from armarl.common.numbers import action_number, seed_numbers, whole_number
 from armarl.compiler.types import State, States
 from armarl.compiler.work_sharing import Body
-from armarl.core import array_checks, batch_loops, state_checks, threads
+from armarl.core import array_checks, batch_loops, positions, state_checks, threads
 from armarl.core.binding import Binding
 from armarl.core.errors import IllegalActionError
-from armarl.core.pictures.picture import Picture, Scene
+from armarl.core.pictures.picture import Picture, Scene, Told
+from armarl.core.positions import Description
 from armarl.core.variant import Variant
-from armarl.core.verbs import Verbs, unmoving
+from armarl.core.verbs import Fixed, Verbs, takes_fixed, unmoving
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @cache
-def _binding(name: str, verbs: Verbs) -> Binding:
+def _binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
     """Return the functions that are written once for all games, compiled with these verbs."""
-    return Binding(name, verbs)
+    return Binding(name, verbs, fixed=fixed)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,6 +68,10 @@ class Game(Variant):
     _explain: Callable[[Game, State, int], str] = field(repr=False)
     _deals: Callable[[Game], States] | None = field(default=None, repr=False)
     _picture: Callable[[Scene], Picture] | None = field(default=None, repr=False)
+    _tell: Callable[[Scene], Told] | None = field(default=None, repr=False)
+    _states_from: Callable[[Game, Description, State], Iterator[State]] | None = field(
+        default=None, repr=False
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,7 +88,16 @@ class Game(Variant):
 
     @cached_property
     def _binding(self) -> Binding:
-        return _binding(self.name, self.verbs)
+        return _binding(self.name, self.verbs, self.fixed is not None)
+
+    @cached_property
+    def fixed_records(self) -> Fixed:
+        """`fixed` as verbs and compiled functions get it: a tuple of one record, or of none."""
+        return () if self.fixed is None else (self.fixed,)
+
+    @cached_property
+    def _fixed_array(self) -> States:
+        return np.full(1, self.fixed)
 
     def compiled(self, function: F) -> F:
         """Compile a function that is written once for all games, with this game's verbs."""
@@ -96,17 +110,25 @@ class Game(Variant):
     @cached_property
     def _deal_one(self) -> Callable[..., int]:
         """`batch_loops.deal_one`, compiled for this game. It trusts its arguments."""
-        return self.compiled(batch_loops.deal_one)
+        return self.compiled(self._either(batch_loops.deal_one, batch_loops.deal_with))
 
     @cached_property
     def _view_one(self) -> Callable[..., None]:
         """`batch_loops.view_one`, compiled for this game. It trusts its arguments."""
-        return self.compiled(batch_loops.view_one)
+        return self.compiled(self._either(batch_loops.view_one, batch_loops.view_with))
 
     @cached_property
     def _play_one(self) -> Callable[..., int]:
         """`batch_loops.play_one`, compiled for this game. It trusts its arguments."""
-        return self.compiled(batch_loops.play_one)
+        return self.compiled(self._either(batch_loops.play_one, batch_loops.play_with))
+
+    def _either(self, without: F, with_fixed: F) -> F:
+        return without if self.fixed is None else with_fixed
+
+    @cached_property
+    def _fixed_argument(self) -> Any:
+        """The last argument of the three functions above."""
+        return () if self.fixed is None else self._fixed_array
 
     def warm_up(self) -> None:
         """Compile the functions that an environment of one game needs, at the first call."""
@@ -116,9 +138,10 @@ class Game(Variant):
     def _is_warm(self) -> bool:
         states, mask = np.full(1, self.blank), np.zeros(len(self.actions), np.int8)
         observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
-        self._deal_one(states, 0, 0, True)
-        self._view_one(states, 0, 0, observation, mask)
-        self._play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal, so nothing is played
+        fixed = self._fixed_argument
+        self._deal_one(states, 0, 0, True, fixed)
+        self._view_one(states, 0, 0, observation, mask, fixed)
+        self._play_one(states, 0, -1, mask, returns, 0, fixed)  # -1 is illegal: nothing is played
         return True
 
     # --- games, one or many ----------------------------------------------------------------------
@@ -127,7 +150,8 @@ class Game(Variant):
         """Run a body once for each game of a batch, on several threads.
 
         Args:
-            body: a body of `armarl.core.batch_loops`, or a function of the same form.
+            body: a body of `armarl.core.batch_loops`, or a function of the same form. If it has a
+                fourth parameter `fixed`, it gets `fixed_records` there.
             games: the number of games.
             batch: the argument of the body. Its arrays are not checked.
             least: the number of games that are worth an additional thread. None chooses it for
@@ -135,6 +159,8 @@ class Game(Variant):
         """
         if least is None and body in batch_loops.LIGHT:
             least = threads.LEAST_GAMES_OF_LIGHT_LOOPS
+        if self.fixed is not None and takes_fixed(body):
+            batch = batch, self._fixed_array
         threads.run(self._binding.driver(body), games, batch, least=least)
 
     def new_states(self, seeds: NDArray[np.int64] | int) -> States:
@@ -201,7 +227,7 @@ class Game(Variant):
         if self._deals is None:
             raise ValueError(
                 f"the deals of {self.name} {dict(self.options)} cannot be enumerated: it takes a "
-                "variant whose only chance is a small deal (see docs/playing/exploitability.md)"
+                "variant whose only chance is a small deal, such as Armadora with board='mini'"
             )
         return self._deals(self)
 
@@ -615,7 +641,9 @@ class Game(Variant):
 
     # --- one state, in readable form -------------------------------------------------------------
 
-    def describe(self, state: State, seat: int | None = None) -> dict[str, Any]:
+    def describe(
+        self, state: State, seat: int | None = None, *, public: bool = False
+    ) -> dict[str, Any]:
         """Return a state as plain JSON types. With a seat, all that it may not know is None.
 
         Pass a state from outside to `check_states` first.
@@ -623,6 +651,7 @@ class Game(Variant):
         Args:
             state: one record.
             seat: a seat, or None for the whole state.
+            public: describe what every seat may know, as an onlooker sees it. `seat` must be None.
 
         Raises:
             TypeError, ValueError: `state` is not a state of this variant, or the seat does not
@@ -635,7 +664,40 @@ class Game(Variant):
             >>> game.describe(state, seat=0)["hands"][1] is None  # the opponent's hand
             True
         """
+        if public:
+            if seat is not None:
+                raise ValueError(f"public=True takes no seat: it must be None, not {seat!r}")
+            views = [self.describe(state, one) for one in range(self.players)]
+            common: dict[str, Any] = _in_common(views)
+            return common
         return self._describe(self, self._check_state(state)[0], self._check_seat(seat))
+
+    def state_from(self, description: Mapping[str, Any], seed: int = 0) -> State:
+        """Return the state with a description, the inverse of `describe`.
+
+        A description may leave out what it does not care about. What follows from the rest is
+        worked out, such as hands, supplies and legal actions, and everything else is as after the
+        deal. What it names must agree with the rest.
+
+        Args:
+            description: what `describe(state)` returns, or some of it. What a seat sees is
+                refused, because a state holds everything.
+            seed: the seed of the deal, for what is left out, and of the chance that follows.
+
+        Raises:
+            TypeError: the description is not a dictionary.
+            ValueError: it is of another variant or names something unknown, it breaks a rule, which
+                the message names, or the game cannot do this.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> warriors = {"c4": {"player": 0, "value": 5}}
+            >>> state = game.state_from({"warriors": warriors, "palisades": ["c3-c4"]})
+            >>> game.describe(state)["hands"][0]["5"], game.describe(state)["palisades_left"]
+            (0, 34)
+        """
+        return positions.state_from(self, description, seed)
 
     def draw(self, state: State, seat: int | None = None) -> str:
         """Return a state as text, whole or as a seat sees it.
@@ -666,6 +728,7 @@ class Game(Variant):
         before: State | None = None,
         last: tuple[int, int] | None = None,
         names: Sequence[str] | None = None,
+        public: bool = False,
     ) -> Picture:
         """Return a drawing of a state, whole or as a seat sees it.
 
@@ -679,6 +742,7 @@ class Game(Variant):
             last: the last action: the seat that played it, and its id. A seat sees of another
                 seat's action only what is public.
             names: a name for each player, by seat.
+            public: draw what every seat may know, as an onlooker sees it. `seat` must be None.
 
         Raises:
             TypeError, ValueError: as in `describe`, for `last` or `names` too, or the game has no
@@ -691,21 +755,126 @@ class Game(Variant):
             >>> picture.sheet.name
             'armada'
         """
+        earlier = None if before is None else self.describe(before, seat, public=public)
+        return self._drawn(self._scene(state, seat, earlier, last, names, public))
+
+    def tell(
+        self,
+        state: State,
+        last: tuple[int, int],
+        seat: int | None = None,
+        *,
+        before: State,
+        names: Sequence[str] | None = None,
+        public: bool = False,
+    ) -> Told:
+        """Return in words what an action did, whole or as a seat sees it.
+
+        It is made from `describe` and from what `seat` may know of the action, as a picture is.
+
+        Args:
+            state: the state after the action.
+            last: the seat that played it, and its id.
+            seat: a seat, or None for everything.
+            before: the state before the action.
+            names: a name for each player, by seat.
+            public: tell what every seat may know, as an onlooker sees it. `seat` must be None.
+
+        Raises:
+            TypeError, ValueError: as for `picture`.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states, action = game.new_states(0), game.actions.id("W3 c4")
+            >>> before = states[0].copy()
+            >>> game.apply(states, np.array([0]), np.array([action]))
+            >>> game.tell(states[0], (0, action), seat=1, before=before).words
+            ('player 0 lays a Warrior face down on c4.',)
+        """
+        earlier = self.describe(before, seat, public=public)
+        return self._told(self._scene(state, seat, earlier, last, names, public))
+
+    def course(
+        self,
+        states: States,
+        actions: Sequence[tuple[int, int]],
+        seat: int | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Iterator[tuple[Picture, Told]]:
+        """Yield the picture of each state of one game, and the words for what led to it.
+
+        It is `picture` and `tell` for a whole game, where each state is described once.
+
+        Args:
+            states: the states in order, the deal first.
+            actions: the seat and the id of each action, so one less than states.
+            seat: a seat, or None for everything.
+            names: a name for each player, by seat.
+
+        Raises:
+            TypeError, ValueError: as for `picture`, or there is another number of actions.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora", board="mini")
+            >>> states, action = game.new_states(0), game.actions.id("W1 a1")
+            >>> after = states.copy()
+            >>> game.apply(after, np.array([0]), np.array([action]))
+            >>> moments = list(game.course(np.concatenate([states, after]), [(0, action)]))
+            >>> moments[1][1].words
+            ('player 0 lays a Warrior of value 1 face down on a1.',)
+        """
+        if len(actions) != len(states) - 1:
+            raise ValueError(
+                f"{len(states)} states have {len(states) - 1} actions between them, "
+                f"not {len(actions)}"
+            )
+        before = None
+        for state, last in zip(states, [None, *actions], strict=True):
+            scene = self._scene(state, seat, before, last, names)
+            yield self._drawn(scene), self._told(scene)
+            before = scene.view
+
+    def _drawn(self, scene: Scene) -> Picture:
         if self._picture is None:
             raise ValueError(
-                f"{self.name} has no drawing, only text: use render_mode='ansi' or `draw`, or give "
-                "the game a drawing (docs/development/adding-a-game.md)"
+                f"{self.name} has no drawing, only text: use render_mode='ansi' or `draw`"
             )
-        view, seen = self.describe(state, seat), None
-        if before is not None:
-            seen = self.describe(before, seat)
-        said = None if last is None else self._said(last, seat)
+        return self._picture(scene)
+
+    def _scene(
+        self,
+        state: State,
+        seat: int | None,
+        before: dict[str, Any] | None,
+        last: tuple[int, int] | None,
+        names: Sequence[str] | None,
+        public: bool = False,
+    ) -> Scene:
+        said = None if last is None else self._said(last, -1 if public else seat)
         if names is None:
             names = [f"player {player}" for player in range(self.players)]
-        if isinstance(names, str) or len(names) != self.players:
+        if (
+            not isinstance(names, Sequence)
+            or isinstance(names, str | bytes)
+            or len(names) != self.players
+        ):
             raise ValueError(f"names must be {self.players} names, not {brief(repr(names), 60)}")
         shown = tuple(brief(name, 40) for name in names)
-        return self._picture(Scene(self, view, self._check_seat(seat), seen, said, shown))
+        view = self.describe(state, seat, public=public)
+        return Scene(self, view, self._check_seat(seat), before, said, shown)
+
+    def _told(self, scene: Scene) -> Told:
+        """Return what a game tells of a scene; without that, the player and the action."""
+        if scene.last is None or scene.before is None:
+            return Told(())
+        if self._tell is not None:
+            return self._tell(scene)
+        seat, said = scene.last
+        return Told((f"{scene.names[seat]}: {said}.",))
 
     def draw_svg(
         self, state: State, seat: int | None = None, *, theme: str = "auto", **more: Any
@@ -730,7 +899,7 @@ class Game(Variant):
         return self.picture(state, seat, **more).svg(theme)
 
     def _said(self, last: tuple[int, int], seat: int | None) -> tuple[int, str]:
-        """Return who played an action, and its notation as far as a seat may know it."""
+        """Return who played an action, and its notation as far as a seat (-1: every seat) knows."""
         if not isinstance(last, tuple) or len(last) != 2:
             raise TypeError(f"last must be a seat and an action, not {brief(repr(last), 60)}")
         mover = whole_number("the seat of the last action", last[0], 0, self.players - 1)
@@ -775,6 +944,20 @@ class Game(Variant):
 
     def _check_seat(self, seat: int | None) -> int | None:
         return None if seat is None else whole_number("seat", seat, 0, self.players - 1)
+
+
+def _in_common(views: Sequence[Any]) -> Any:
+    """Return what is the same in all of these plain JSON values, with None in place of the rest."""
+    first = views[0]
+    if isinstance(first, dict) and all(
+        isinstance(view, dict) and view.keys() == first.keys() for view in views
+    ):
+        return {key: _in_common([view[key] for view in views]) for key in first}
+    if isinstance(first, list) and all(
+        isinstance(view, list) and len(view) == len(first) for view in views
+    ):
+        return [_in_common(items) for items in zip(*views, strict=True)]
+    return first if all(view == first for view in views) else None
 
 
 def check_game(game: object, *, or_name: bool = False) -> Game:

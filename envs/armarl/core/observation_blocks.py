@@ -10,7 +10,8 @@ A game's `observation.py` is a list of its blocks, each with the kernel that fil
             gold.out[mine] = s.gold[mine] * gold.unit
 
 `look(s, seat)` is compiled as well. It makes the `view` that all writers get along with the state.
-The view holds the seat and everything that several writers need. Blocks that are computed together
+The view holds the seat and everything that several writers need. In a game with a record `fixed`
+(`armarl.core.verbs`) it is `look(s, seat, fixed)`. Blocks that are computed together
 share one writer. A block's position in the flat observation is never declared. `observe` and the
 table of a variant follow from the declarations.
 """
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 from armarl.compiler.array_views import window
 from armarl.compiler.decorators import kernel, merged
 from armarl.core.observation_table import Block, Board, ObservationTable
+from armarl.core.verbs import takes_fixed
 
 Writer = Callable[..., None]
 
@@ -111,7 +113,7 @@ class Blocks:
     """
 
     def __init__(self, look: Callable[..., Any]) -> None:
-        self._look = merged(look)
+        self._given, self._look = look, merged(look)
         self._written: list[tuple[tuple[Declared, ...], Writer]] = []
 
     def add(self, *blocks: Declared) -> Callable[[Writer], Writer]:
@@ -133,7 +135,7 @@ class Blocks:
         return ObservationTable([block.of_variant(values) for block in present], board)
 
     def observe(self, name: str, gap: int = 0) -> Any:
-        """Return the verb `observe(s, seat, out)`, compiled from all writers.
+        """Return the verb `observe`, compiled from all writers.
 
         Args:
             name: the name of the compiled function.
@@ -164,8 +166,9 @@ class Blocks:
 
     def _lines(self, name: str, gap: int) -> Iterator[str]:
         """Yield the source of `observe`: first the bounds of blocks, then the calls of writers."""
-        yield f"def {name}(s, seat, out):"
-        yield "    view = look(s, seat)"
+        more = ", fixed" if takes_fixed(self._given) else ""
+        yield f"def {name}(s, seat, out{more}):"
+        yield f"    view = look(s, seat{more})"
         end = "0"
         for blocks, _ in self._written:
             for block in blocks:

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from armarl.common.read_only import ReadOnly
 
 
 @dataclass(frozen=True)
@@ -145,13 +146,16 @@ class ObservationTable:
         self.blocks = tuple(blocks)
         self.board = board
         ends = np.cumsum([block.size for block in blocks])
-        self.slices: Mapping[str, slice] = MappingProxyType(
+        self.slices: Mapping[str, slice] = ReadOnly(
             {
                 block.name: slice(int(end) - block.size, int(end))
                 for block, end in zip(blocks, ends, strict=True)
             }
         )
         self.size = int(ends[-1])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ObservationTable:
+        return self  # it never changes
 
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the lowest and the highest observation, two float32 arrays of shape (size,)."""

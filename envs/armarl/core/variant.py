@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.read_only import ReadOnly
 from armarl.compiler.types import State
 from armarl.core.action_table import ActionTable
 from armarl.core.observation_table import ObservationTable
@@ -35,6 +35,9 @@ class Variant:
         rewards: the names of the reward functions for a finished game.
         max_actions: the upper limit for the number of actions in one game.
         blank: a record of the state's dtype that holds only the options; read-only.
+        fixed: a record of what is the same in all games of the variant, for the verbs; read-only.
+            None if all of it stands in the states.
+        scratch: the dtype of the record that the verb `greedy` overwrites; None is that of states.
         attributes: additional attributes of the game's environments, by name, such as `chart`.
         option_fields: the fields of `blank` that differ between variants.
         survey: the named blocks that a judge of positions reads, or None; see the verb `survey`.
@@ -55,6 +58,8 @@ class Variant:
     max_actions: int
     blank: State = field(repr=False)
     attributes: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    fixed: State = field(default=None, repr=False)
+    scratch: np.dtype[Any] = field(default=None, repr=False)  # type: ignore[arg-type]
     option_fields: tuple[str, ...] = ("players",)
     survey: ObservationTable | None = None
     faults: tuple[str, ...] = field(default=("it is valid",), repr=False)
@@ -62,8 +67,11 @@ class Variant:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "blank", _unwritable(self.blank))
+        if self.fixed is not None:
+            object.__setattr__(self, "fixed", _unwritable(self.fixed))
+        object.__setattr__(self, "scratch", self.scratch or self.blank.dtype)
         for name in ("options", "attributes"):  # shared by all users of this variant
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            object.__setattr__(self, name, ReadOnly(getattr(self, name)))
 
     @property
     def variant(self) -> dict[str, Any]:

@@ -12,31 +12,37 @@ A *record* (`State`) is one element of an array of the game's `np.dtype`. Every 
 - the options of the variant, which no verb writes, so that one compilation serves all variants;
 - no gaps between fields: a copy leaves the bytes of a gap undefined, so equal games would differ.
 
-A verb does not allocate, raise, or use a Python object. It reads and writes only its arguments and
-constants. It trusts its arguments: `Game` checks everything that comes from outside. A verb must
-work on a CPU thread and on a GPU thread.
+A game may have a second record, `fixed` (`Variant.fixed`), for what is the same in all games of a
+variant, such as a chart. So it need not be in every state. The verbs that are called with `*fixed`
+below get it as their last argument. In a game without such a record `*fixed` is empty.
+
+A verb does not allocate, raise, or use a Python object. It reads its arguments and constants, and
+writes only its arguments, but never `fixed`. It trusts its arguments: `Game` checks everything that
+comes from outside. A verb must work on a CPU thread and on a GPU thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Mask, Observation, Returns, State, States
+
+Fixed = tuple[State, ...]  # `*fixed`: one record, or nothing
 
 # The values of `status`. Only a step can give ILLEGAL: its action was illegal.
 PLAYING, ENDED, CUT_SHORT, ILLEGAL = range(4)
 
 
 @kernel
-def trusting(s: Any, blank: Any) -> int:
+def trusting(s: Any, blank: Any, *fixed: Any) -> int:
     """Default for `valid`, in a game that does not define it: accepts any saved state."""
     return 0
 
 
 @kernel
-def unsurveyed(s: Any, seat: int, out: Any) -> None:
+def unsurveyed(s: Any, seat: int, out: Any, *fixed: Any) -> None:
     """Default for `survey`, in a game that does not define it."""
 
 
@@ -57,19 +63,19 @@ class Verbs(NamedTuple):
     A seat argument is in [0, players). A game is "over" if `status` is not PLAYING.
     """
 
-    start: Callable[[State], None]
-    """`start(s)`: deal a new game. Reads `s.rng` and the options, advances `s.rng`, and overwrites
-    everything else, whatever it was before."""
+    start: Callable[Concatenate[State, ...], None]
+    """`start(s, *fixed)`: deal a new game. Reads `s.rng` and the options, advances `s.rng`, and
+    overwrites everything else, whatever it was before."""
 
-    legal: Callable[[State, Mask], None]
-    """`legal(s, mask)`: write the action mask of the seat to move, 1 for each legal action and 0
-    for each other, into all of `mask`, int8 (actions,). At least one entry is 1, unless the game is
-    over: then all are 0. Does not change `s`."""
+    legal: Callable[Concatenate[State, Mask, ...], None]
+    """`legal(s, mask, *fixed)`: write the action mask of the seat to move, 1 for each legal action
+    and 0 for each other, into all of `mask`, int8 (actions,). At least one entry is 1, unless the
+    game is over: then all are 0. Does not change `s`."""
 
-    apply: Callable[[State, int], None]
-    """`apply(s, action)`: play `action`, int64, for the seat to move, and everything that follows
-    by the rules, up to the next decision or the end. The caller guarantees that it is legal. The
-    effect of an illegal action is undefined and may reach beyond the record."""
+    apply: Callable[Concatenate[State, int, ...], None]
+    """`apply(s, action, *fixed)`: play `action`, int64, for the seat to move, and everything that
+    follows by the rules, up to the next decision or the end. The caller guarantees that it is
+    legal. The effect of an illegal action is undefined and may reach beyond the record."""
 
     status: Callable[[State], int]
     """`status(s)`: PLAYING while there is a decision to make, ENDED when the rules have ended the
@@ -82,8 +88,8 @@ class Verbs(NamedTuple):
     """`turn_of(s)`: the seat whose turn it is, int64. This is the seat to move, unless that seat
     answers or acts within another seat's turn. Any seat when the game is over."""
 
-    observe: Callable[[State, int, Observation], None]
-    """`observe(s, seat, out)`: write the observation of a seat into all of `out`, float32
+    observe: Callable[Concatenate[State, int, Observation, ...], None]
+    """`observe(s, seat, out, *fixed)`: write the observation of a seat into all of `out`, float32
     (observation size,). It never depends on what the seat cannot know: for every state the result
     is the same as for that state concealed, or determinised, for that seat. Does not change `s`."""
 
@@ -103,30 +109,30 @@ class Verbs(NamedTuple):
     uniform over the deals that agree with what it is shown, and seed `s.rng`. Both follow from
     `number`, int64. Gives the same result on a concealed state. All verbs work afterwards."""
 
-    greedy: Callable[[State, float, Mask, States], int]
-    """`greedy(s, draw, mask, scratch)`: the scripted choice of the seat to move, a legal action,
-    int64. Does not use anything that the seat is not shown. `draw` is the number of a style (0 if
-    the game has only one) plus a number in [0, 1) that breaks ties. `mask` and `scratch`, records
-    (1,), are overwritten."""
+    greedy: Callable[Concatenate[State, float, Mask, States, ...], int]
+    """`greedy(s, draw, mask, scratch, *fixed)`: the scripted choice of the seat to move, a legal
+    action, int64. Does not use anything that the seat is not shown. `draw` is the number of a style
+    (0 if the game has only one) plus a number in [0, 1) that breaks ties. `mask` and `scratch`,
+    records (1,) of the type `Variant.scratch`, are overwritten."""
 
-    evaluate: Callable[[State, Returns], None]
-    """`evaluate(s, out)`: write an estimate of every seat's "win" return into `out`, float64
-    (players,), in [-1, 1], for search with a depth limit. `s` is not over and not concealed: it was
-    dealt or determinised. Seats of one side get the same estimate. The estimates of the sides add
-    up to 0. Does not change `s`."""
+    evaluate: Callable[Concatenate[State, Returns, ...], None]
+    """`evaluate(s, out, *fixed)`: write an estimate of every seat's "win" return into `out`,
+    float64 (players,), in [-1, 1], for search with a depth limit. `s` is not over and not
+    concealed: it was dealt or determinised. Seats of one side get the same estimate. The estimates
+    of the sides add up to 0. Does not change `s`."""
 
-    valid: Callable[[State, State], int] = trusting
-    """`valid(s, blank)`: 0 if `s`, which may hold any bytes, is a valid state of the variant whose
-    options are in the record `blank`. Otherwise the number of the first fault, an index into
-    `Game.faults`. A valid state can be played to its end and stays valid with every legal action.
-    Every state that play reaches is valid, and so is every determinised one before the end. A
-    concealed state need not be. Does not change `s`."""
+    valid: Callable[Concatenate[State, State, ...], int] = trusting
+    """`valid(s, blank, *fixed)`: 0 if `s`, which may hold any bytes, is a valid state of the
+    variant whose options are in the record `blank`. Otherwise the number of the first fault, an
+    index into `Game.faults`. A valid state can be played to its end and stays valid with every
+    legal action. Every state that play reaches is valid, and so is every determinised one before
+    the end. A concealed state need not be. Does not change `s`."""
 
-    survey: Callable[[State, int, Observation], None] = unsurveyed
-    """`survey(s, seat, out)`: write the input of a judge of positions into all of `out`, float32
-    (survey size,), in the blocks of `Game.survey`. The numbers are computed from what the seat may
-    know, with the same guarantee as for `observe`. Policies that judge the positions after each
-    action need a game with a survey."""
+    survey: Callable[Concatenate[State, int, Observation, ...], None] = unsurveyed
+    """`survey(s, seat, out, *fixed)`: write the input of a judge of positions into all of `out`,
+    float32 (survey size,), in the blocks of `Game.survey`. The numbers are computed from what the
+    seat may know, with the same guarantee as for `observe`. Policies that judge the positions after
+    each action need a game with a survey."""
 
     divide: Callable[[State, Returns], None] = undivided
     """`divide(s, out)`: when the game is over, write the part of each prize that every seat's side
@@ -138,6 +144,12 @@ class Verbs(NamedTuple):
     """`progress(s, seat)`: the publicly visible progress of a seat, int64: 0 before its first turn,
     and it never decreases. Players with a random opening (`first_random`) use it; a game without
     this verb does not offer them. Does not change `s`."""
+
+
+def takes_fixed(function: Callable[..., Any]) -> bool:
+    """Tell if a function has a parameter `fixed`, the tuple or the record of that name."""
+    code = function.__code__
+    return "fixed" in code.co_varnames[: code.co_argcount]
 
 
 def _unbound(*arguments: Any) -> Any:

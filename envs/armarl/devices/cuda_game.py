@@ -12,10 +12,9 @@ Numba's simulator (`NUMBA_ENABLE_CUDASIM=1`) tensors are torch CPU tensors, and 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from armarl.compiler.types import States
 from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops
+from armarl.core.verbs import takes_fixed
 from armarl.devices.cuda_kernels import (
     BLOCK,
     SIMULATED,
@@ -130,6 +130,9 @@ class CudaGame:
         asked = self._torch.device("cpu" if SIMULATED else name)
         self._place = self._torch.empty(0, device=asked).device  # includes the device's index
         self._record = game.blank.dtype
+        self._records = {"States": self._record, "Scratch": game.scratch}  # by annotation
+        if game.fixed is not None:
+            self._fixed = self.put(np.full(1, game.fixed))
         self._contiguous = self._torch.contiguous_format
 
     # --- arrays ----------------------------------------------------------------------------------
@@ -146,7 +149,7 @@ class CudaGame:
     def put(self, array: NDArray[Any]) -> Tensor:
         """Copy a NumPy array to the device; records become their bytes."""
         if array.dtype.names:
-            array = array.view(np.uint8).reshape(*array.shape, self._record.itemsize)
+            array = array.view(np.uint8).reshape(*array.shape, array.itemsize)
         return self._torch.tensor(array, dtype=self._type(array.dtype), device=self._place)
 
     def fetch(self, array: Tensor) -> NDArray[Any]:
@@ -157,7 +160,7 @@ class CudaGame:
         if isinstance(array, np.ndarray):
             return array
         fetched: NDArray[Any] = array.detach().cpu().contiguous().numpy().copy()
-        return self._as_records(fetched) if self._holds_records(array) else fetched
+        return self._as_records(fetched, self._record) if self._holds_records(array) else fetched
 
     def is_array(self, array: Tensor, shape: Shape, dtype: Any) -> bool:
         """Return whether an object is a contiguous tensor of this device, shape and type."""
@@ -201,8 +204,8 @@ class CudaGame:
             and array.shape[-1] == self._record.itemsize
         )
 
-    def _as_records(self, array: NDArray[np.uint8]) -> States:
-        records: States = array.view(self._record)[..., 0]
+    def _as_records(self, array: NDArray[np.uint8], record: Any) -> States:
+        records: States = array.view(record)[..., 0]
         return records
 
     # --- kernels ---------------------------------------------------------------------------------
@@ -218,14 +221,16 @@ class CudaGame:
         """
         if games == 0:
             return
-        kernel = kernel_of(self.game.name, self.game.verbs, cast("Callable[..., None]", body))
+        game = self.game
+        kernel = kernel_of(game.name, game.verbs, game.fixed is not None, body)
         threads, batch, turned = threads_for(games), *self._staged(batch)
+        seen = self._seen_by(body, batch)
         if SIMULATED:
-            kernel[threads // BLOCK, BLOCK](games, self._seen(batch))
+            kernel[threads // BLOCK, BLOCK](games, seen)
         else:
             with self._torch.cuda.device(self._place):
                 stream = self._torch.cuda.current_stream().cuda_stream
-                launcher(kernel, threads // BLOCK, BLOCK, stream)(games, self._seen(batch))
+                launcher(kernel, threads // BLOCK, BLOCK, stream)(games, seen)
         for columns, rows in turned:
             self._turn_over(columns, rows)
 
@@ -262,26 +267,32 @@ class CudaGame:
         with self._torch.cuda.device(self._place):
             stream = self._torch.cuda.current_stream().cuda_stream
             launch = launcher(turning_kernel(), blocks, (TILE, TILE_ROWS), stream)
-            flat = self._seen(columns.t().reshape(-1), False), self._seen(rows.reshape(-1), False)
+            flat = self._seen(columns.t().reshape(-1)), self._seen(rows.reshape(-1))
             launch(*flat, *rows.shape)
 
-    def _seen(self, value: Any, states: bool | None = None) -> Any:
+    def _seen_by(self, body: Body, batch: Any) -> Any:
+        """Convert a batch to what the kernel of a body gets; see `Binding.body`."""
+        seen, fixed = self._seen(batch), self.game.fixed
+        if fixed is None or not takes_fixed(body):
+            return seen
+        return seen, self._seen(self._fixed, fixed.dtype)
+
+    def _seen(self, value: Any, record: Any = None) -> Any:
         """Convert a batch, without copying, to the arrays and record arrays that kernels read.
 
-        A byte array need not hold records, so a batch's annotations say which fields are `States`.
+        A byte array need not hold records, so a batch's annotations say which fields do.
         """
         if isinstance(value, tuple):
             fields = zip(value, _kinds(type(value)), strict=True)
-            return type(value)(*(self._seen(part, kind == "States") for part, kind in fields))
+            return type(value)(
+                *(self._seen(part, self._records.get(kind)) for part, kind in fields)
+            )
         if not isinstance(value, self._torch.Tensor):
             return value
-        if states is None:
-            states = self._holds_records(value)
         if SIMULATED:
             array = value.numpy()
-            return self._as_records(array) if states else array
+            return array if record is None else self._as_records(array, record)
         steps = None if value.is_contiguous() else value.stride()
-        record = self._record if states else None
         return array_at(value.data_ptr(), value.shape, steps, value.dtype, record)
 
     def scratch_rows(self, games: int) -> int:
@@ -425,7 +436,9 @@ class CudaGame:
         following = (styles + 1).to(draws.dtype)
         below = self._torch.nextafter(following, self._torch.zeros_like(following))
         styled, size = self._torch.minimum(draws + styles, below), len(seen)
-        actions, spare = self.zeros((size,), np.int64), self.scratch_states(size).unsqueeze(1)
+        actions, shape = self.zeros((size,), np.int64), (self.scratch_rows(size), 1)
+        its_bytes = (*shape, self.game.scratch.itemsize)
+        spare = self._torch.empty(its_bytes, dtype=self._torch.uint8, device=self._place)
         batch = batch_loops.Choices(seen, styled, self.scratch_masks(size), spare, actions)
         self.run(batch_loops.choose_greedily, size, batch)
         return actions

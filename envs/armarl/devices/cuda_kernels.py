@@ -166,32 +166,37 @@ def device_function(function: Any, *, merge: bool = False) -> Any:
     return cuda.jit(function, device=True)
 
 
-def device_binding(name: str, verbs: Verbs) -> Binding:
+def device_binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
     """Bind the general functions to a game's rules for a GPU."""
     simplify_ranges()
     keep_tables_in_memory()
     kernels: tuple[Any, ...] = verbs
     on_device = Verbs(*(device_function(verb.py_func) for verb in kernels))
-    return Binding(name, on_device, device_function, OWN)
+    return Binding(name, on_device, device_function, OWN, fixed=fixed)
 
 
-def simulated_binding(name: str, verbs: Verbs) -> Binding:
+def simulated_binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
     """Bind for the simulator: plain Python that calls the CPU versions of the rules."""
-    return Binding(name, verbs, lambda function, merge=False: function, OWN)
+    return Binding(name, verbs, lambda function, merge=False: function, OWN, fixed=fixed)
 
 
 OWN = {batch_loops.own: own_row}
 
 
 @cache
-def _binding(name: str, verbs: Verbs) -> Binding:
-    return simulated_binding(name, verbs) if SIMULATED else device_binding(name, verbs)
+def binding_of(name: str, verbs: Verbs, fixed: bool) -> Binding:
+    """Return the binding to a game's rules in this process.
+
+    `fixed` tells whether the game has a record of that name; see `Binding.body`.
+    """
+    bound = simulated_binding if SIMULATED else device_binding
+    return bound(name, verbs, fixed)
 
 
 @cache
-def kernel_of(name: str, verbs: Verbs, body: Callable[..., None]) -> Any:
+def kernel_of(name: str, verbs: Verbs, fixed: bool, body: Callable[..., None]) -> Any:
     """Return a body as a kernel for a game; it is compiled by its first call."""
-    play = range_over_games(_binding(name, verbs).function(body))
+    play = range_over_games(binding_of(name, verbs, fixed).body(body))
     play.__qualname__ = f"{name}_{body.__name__}"  # names its cache entries on disk
     return cuda.jit(play) if SIMULATED else keep(cuda.jit(play), CudaKernelCache)
 

@@ -76,7 +76,8 @@ def mask_place(
 
 
 MASK_OPTIONS = (
-    "Use the options `mask`, `mask_key` and `observation_key` to put it where your library looks"
+    "Use the options `mask` ('info' or 'observation'), `mask_key` and `observation_key` of the "
+    "environment to put it where your library looks"
 )
 
 
@@ -114,6 +115,6 @@ class Endings:
             # The text is constant, so that Python shows the warning once per process.
             warnings.warn(
                 f"{MANY_ILLEGAL} episodes in a row ended by an illegal action: the learner seems "
-                f"to ignore the action mask. {self._remedy}: see docs/environments/frameworks.md",
+                f"to ignore the action mask. {self._remedy}",
                 stacklevel=3,
             )

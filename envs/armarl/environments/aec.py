@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
-from armarl.common.numbers import action_number
+from armarl.common.numbers import action_number, whole_number
 from armarl.compiler.types import States
 from armarl.core.batch_loops import ILLEGAL_REWARD, WAS_ILLEGAL
 from armarl.core.errors import IllegalActionError
 from armarl.core.game import Game
 from armarl.core.pictures.sheet import WIDTH
-from armarl.core.verbs import CUT_SHORT, ENDED
 from armarl.environments.action_masks import Endings, mask_place
 from armarl.environments.base import (
     RENDER_FPS,
@@ -53,7 +52,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     after the game has ended. With `mask="info"` the observation is the bare array, and the mask
     is in the agent's info. An agent that has several actions in one turn stays selected. All
     agents stay until the game ends. It ends for all of them at once, and only then are there
-    rewards.
+    rewards. The rules terminate all agents, `max_cycles` truncates them.
 
     Attributes:
         state_space: the space of `state()`.
@@ -87,6 +86,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         observation_key: str = "observation",
         mask_key: str = "action_mask",
         render_width: int = WIDTH,
+        max_cycles: int | None = None,
     ) -> None:
         """Create an environment. Call `reset` before playing.
 
@@ -99,12 +99,18 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             mask: the place of the action masks, "observation" or "info".
             observation_key, mask_key: the names of the observation and the mask there.
             render_width: the width of frames in pixels, 16 to 4096.
+            max_cycles: the number of actions, of all agents together, after which a game that has
+                not ended truncates all agents, with reward 0. Loading a game counts anew.
 
         Raises:
             TypeError: the render mode is unknown.
-            ValueError: the reward or the place of the masks is unknown, or the width out of range.
+            ValueError: the reward or the place of the masks is unknown, or a number is out of
+                range.
         """
         super().__init__(game, render_mode, render_width)
+        if max_cycles is not None:
+            max_cycles = whole_number("max_cycles", max_cycles, 1, 2**31)
+        self._limit, self._cycles = max_cycles, 0
         self._place = mask_place(mask, observation_key, mask_key)
         self._mask_in_info = self._place.in_info
         self._observation_key, self._mask_key = observation_key, mask_key
@@ -141,14 +147,14 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Deal a new game.
 
         Args:
-            seed: an int64 that determines all chance of the game. Without a seed the game's random
-                number generator continues. The very first game then takes a seed from the
-                operating system.
+            seed: an integer from -2**63 on that determines all chance of the game. Without a seed
+                the game's random number generator continues. The very first game then takes a seed
+                from the operating system.
             options: ignored.
 
         Raises:
             TypeError: the seed is not an integer, or the options are not a dictionary.
-            ValueError: the seed does not fit in int64.
+            ValueError: the seed is below -2**63.
         """
         reset_options(options)
         number = secrets.randbits(63) if seed is None else deal_number(seed)
@@ -157,11 +163,12 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         if first:
             self._states = np.full(1, self.game.blank)
         reseed = first or seed is not None
-        self._open(self.game._deal_one(self._states, 0, number, reseed))
+        self._open(self.game._deal_one(self._states, 0, number, reseed, self.game._fixed_argument))
 
     def _open(self, seat: int) -> None:
         """Begin or continue a game in which `seat` is to move."""
         self._before = self._last = None
+        self._cycles = 0
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -195,8 +202,9 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             plain = type(action) is int and 0 <= action < _PLAIN  # saves a call
             number = action if plain else action_number(action)
             before = self._states.copy() if self._draws else None
+            mask, fixed = self._scratch_mask, self.game._fixed_argument
             seat = self.game._play_one(
-                self._states, 0, number, self._scratch_mask, self._returns, self._reward_kind
+                self._states, 0, number, mask, self._returns, self._reward_kind, fixed
             )
             if seat == WAS_ILLEGAL:
                 self._refuse(self.game.explain(self._states[0], number))
@@ -205,12 +213,15 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 self._before, self._last = before, (self._seats[agent], number)
             # Rewards are 0 until the end, so there is nothing to clear or add up before it.
             self._cumulative_rewards[agent] = 0.0
-            if seat >= 0:
+            self._cycles += 1
+            if seat < 0:
+                self._end_with_returns()
+            elif self._cycles == self._limit:
+                self._end(dict.fromkeys(self.agents, 0.0), terminated=False, truncated=True)
+            else:
                 self.agent_selection = self.possible_agents[seat]
                 if self._does_more:
                     self._do_more()
-            else:
-                self._end_with_returns(-seat)
         finally:
             at_work.clear()
 
@@ -226,17 +237,16 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         if self.render_mode == "human":
             self.render()
 
-    def _end_with_returns(self, ending: int) -> None:
-        """End the game with the returns of its rules. `ending` is ENDED or CUT_SHORT."""
-        self._end(dict(zip(self.agents, self._returns.tolist(), strict=True)), ending)
+    def _end_with_returns(self) -> None:
+        """End the game with the returns of its rules."""
+        returns = dict(zip(self.agents, self._returns.tolist(), strict=True))
+        self._end(returns, terminated=True, truncated=False)
 
-    def _end(self, rewards: dict[str, float], *endings: int) -> None:
+    def _end(self, rewards: dict[str, float], *, terminated: bool, truncated: bool) -> None:
         """End the game for all agents. They then leave it in seat order."""
         self.rewards = rewards
-        if ENDED in endings:
-            self.terminations = dict.fromkeys(self.agents, True)
-        if CUT_SHORT in endings:
-            self.truncations = dict.fromkeys(self.agents, True)
+        self.terminations = dict.fromkeys(self.agents, terminated)
+        self.truncations = dict.fromkeys(self.agents, truncated)
         self._accumulate_rewards()
         self._deads_step_first()
         if self._does_more:
@@ -250,7 +260,9 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         if at_work.setdefault("thread", this) != this:
             raise RuntimeError(IN_USE)
         try:
-            self.game._view_one(self._states, 0, self._seats[agent], observation, mask)
+            self.game._view_one(
+                self._states, 0, self._seats[agent], observation, mask, self.game._fixed_argument
+            )
         finally:
             at_work.clear()
         if self._mask_in_info:
@@ -292,7 +304,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Return the observation and the mask of a seat, in new arrays."""
         observation = np.empty(self._observation_shape, _FLOAT32)
         mask = np.empty(self._mask_shape, _INT8)
-        self.game._view_one(self._states, 0, seat, observation, mask)
+        self.game._view_one(self._states, 0, seat, observation, mask, self.game._fixed_argument)
         return observation, mask
 
     @alone
@@ -357,7 +369,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         if statuses[0]:
             reward = self.game.rewards[self._reward_kind]
             self._returns[:] = self.game.returns(self._states, np.zeros(1, np.int64), reward)[0]
-            self._end_with_returns(int(statuses[0]))
+            self._end_with_returns()
 
     def _heading(self) -> bytes:
         variant = {key: self.game.variant[key] for key in ("game", "version", "players", "options")}
@@ -427,18 +439,18 @@ class CheckedAECEnv(RawAECEnv):
             reason = str(error)
         return f"action is not in action space: {reason}"
 
-    def _end_with_returns(self, ending: int) -> None:
-        self.endings.note(ended=1, illegal=0)
-        super()._end_with_returns(ending)
+    def _end(self, rewards: dict[str, float], *, terminated: bool, truncated: bool) -> None:
+        self.endings.note(ended=1, illegal=int(terminated and truncated))  # see `_refuse`
+        super()._end(rewards, terminated=terminated, truncated=truncated)
 
     def _refuse(self, reason: str) -> None:
         """End the game after an illegal action of the selected agent."""
         EnvLogger.warn_on_illegal_move()
         EnvLogger.get_logger().warning(reason)
-        self.endings.note(ended=1, illegal=1)
         agent = self.agent_selection
         self._cumulative_rewards[agent] = 0.0
-        self._end({**dict.fromkeys(self.agents, 0.0), agent: ILLEGAL_REWARD}, ENDED, CUT_SHORT)
+        rewards = {**dict.fromkeys(self.agents, 0.0), agent: ILLEGAL_REWARD}
+        self._end(rewards, terminated=True, truncated=True)  # as TerminateIllegalWrapper does
 
     def observe(self, agent: str) -> Any:
         """Return an agent's observation, in new arrays. Can be called at any time."""
@@ -489,6 +501,7 @@ def make_aec(
     observation_key: str = "observation",
     mask_key: str = "action_mask",
     render_width: int = WIDTH,
+    max_cycles: int | None = None,
     **options: Any,
 ) -> RawAECEnv:
     """Make an environment from a game's name, with the game's options as keywords.
@@ -497,9 +510,10 @@ def make_aec(
         TypeError: an option or the render mode is unknown.
         ValueError: a value is out of range.
     """
-    own = "reward, render_mode, mask, observation_key, mask_key, render_width"
+    own = "reward, render_mode, mask, observation_key, mask_key, render_width, max_cycles"
     game = face_game(name, options, own)
-    return kind(game, reward, render_mode, mask, observation_key, mask_key, render_width)
+    keys = observation_key, mask_key
+    return kind(game, reward, render_mode, mask, *keys, render_width, max_cycles)
 
 
 def checked_env(name: str, **options: Any) -> RawAECEnv:

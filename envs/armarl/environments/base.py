@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief, tell
-from armarl.common.numbers import whole_number
+from armarl.common.numbers import MOST_SEED, is_whole, whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game, check_game
 from armarl.core.pictures.picture import Picture
@@ -77,6 +77,7 @@ class GameFace:
         """Return the action id of a notation; ValueError if no action has this notation."""
         return self.game.actions.id(text)
 
+    @alone
     def picture(self, seat: int | None = None) -> Picture:
         """Return a drawing of the game, whole or, with a seat, as that seat sees it.
 
@@ -207,10 +208,25 @@ def _range(bounds: NDArray[Any]) -> str:
 
 
 def deal_number(seed: Any) -> int:
-    """Return a seed as an int in the int64 range.
+    """Return the int64 that deals the game of a seed.
+
+    It is the seed itself, or a hash of a seed of 2**63 or more.
 
     Raises:
         TypeError: the seed is not an integer.
-        ValueError: the seed does not fit in int64.
+        ValueError: the seed is below -2**63.
     """
-    return whole_number("seed", seed, -(2**63), 2**63 - 1)
+    if not is_whole(seed):
+        raise TypeError(f"seed must be an integer, not {seed!r}")
+    if seed < -(2**63):
+        raise ValueError("seed must be -2**63 or more")
+    if seed > MOST_SEED:
+        seed = np.random.SeedSequence(int(seed)).generate_state(1, np.uint64).view(np.int64)[0]
+    return int(seed)
+
+
+def np_random_seed(seed: Any) -> int | None:
+    """Return a seed as Gymnasium's generator takes it: an int of 0 or more, or None for a list."""
+    if not is_whole(seed):
+        return None
+    return int(seed) if seed >= 0 else int(seed) % 2**64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -47,7 +48,9 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
     if seed is None:
         return None
     if not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:
-        seed = range(first := deal_number(seed), first + size)
+        deal_number(seed)  # raises an error for a bad seed
+        first = operator.index(seed)  # type: ignore[arg-type]
+        seed = range(first, first + size)
     if len(seed) != size:
         raise ValueError(f"a batch of {size} games needs one seed or {size} seeds, got {len(seed)}")
     # `islice`, since the length of another class may lie

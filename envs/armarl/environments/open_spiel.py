@@ -12,8 +12,9 @@ enumerate chance outcomes (exact best responses, CFR over the whole tree) need e
 `board="mini"`).
 A search that looks ahead from the state itself would foresee hidden information and future chance.
 For ISMCTS, a `Resampler` deals both anew. OpenSpiel's own serialisation refuses sampled games in
-Python: use `state.serialize()` and `game.deserialize_state(text)`. Its compiled
-`pyspiel.ISMCTSBot` does not accept games in Python; `open_spiel.python.algorithms.ismcts` does.
+Python: use `state.serialize()` and `game.deserialize_state(text)`. Its compiled bots,
+`pyspiel.MCTSBot` and `pyspiel.ISMCTSBot`, end the process with a game in Python: use those of
+`open_spiel.python.algorithms`.
 """
 
 from __future__ import annotations

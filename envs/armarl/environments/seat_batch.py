@@ -7,7 +7,7 @@ stream is seeded with the deal. So a game is the same alone and in a batch of an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,16 +144,19 @@ class SeatBatch:
         return {i: self.game.explain(self.states[i], int(actions[i])) for i in illegal}
 
     def view(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
-        """Write the learner's observation and mask of every game. Masks of ended games are 0."""
+        """Write the learner's observation and mask of every game. Masks of ended games are 1."""
         views = seat_loops.LearnerViews(self._batch(), observations, masks)
         self.game.run(seat_loops.view_learner, self.size, views)
 
     def final_views(self, games: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """Return the learner's last observations (games, size) and masks. Ended games' are 0."""
+        """Return the learner's last observations (games, size) and masks. Ended games' are 1."""
         states = self.game.taken(self.states, games)
         observations, masks = self.game.views(states, self.seats[games])
-        masks[self.ends[games] != PLAYING] = 0
+        masks[self.ends[games] != PLAYING] = 1
         return observations, masks
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_asking": False}  # a copy waits for no player
 
     def _batch(self) -> seat_loops.SeatGames:
         """Return the batch as compiled loops take it."""

@@ -14,7 +14,7 @@ from armarl.common.numbers import action_number
 from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.core.pictures.sheet import WIDTH
-from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL
+from armarl.core.verbs import ILLEGAL, PLAYING
 from armarl.environments.action_masks import Endings, mask_place
 from armarl.environments.base import (
     RENDER_FPS,
@@ -22,6 +22,7 @@ from armarl.environments.base import (
     GameFace,
     deal_number,
     face_game,
+    np_random_seed,
     reset_options,
 )
 from armarl.environments.one_thread import alone
@@ -38,9 +39,9 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
     Observations are float32 of shape (size,). Actions are ids in [0, actions). The action mask,
     int8 of shape (actions,), is returned by `action_masks()` and as `info["action_mask"]`. It is
-    all 0 after the end. With `mask="observation"` it is part of the observation instead:
-    `{"observation": float32 (size,), "action_mask": int8 (actions,)}`. `info["seat"]` is the
-    learning seat, int64.
+    all 1 after the end, so that it is safe to sample from. With `mask="observation"` it is part of
+    the observation instead: `{"observation": float32 (size,), "action_mask": int8 (actions,)}`.
+    `info["seat"]` is the learning seat, int64.
 
     The reward is 0 until the game ends, and then the seat's own return, no matter which seat ends
     the game. If the seat has no more decisions to take, for example after passing, the end of the
@@ -128,11 +129,11 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
         Raises:
             TypeError: the seed is not an integer, or the options are not a dictionary.
-            ValueError: the seed does not fit in int64.
+            ValueError: the seed is below -2**63.
         """
         reset_options(options)
         number = None if seed is None else deal_number(seed)
-        super().reset(seed=None if number is None else number % 2**64)  # none below 0
+        super().reset(seed=np_random_seed(seed))
         if number is None and not self._begun:
             number = int(self.np_random.integers(2**63))
         self._begun = True
@@ -168,7 +169,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         if self.render_mode == "human":
             self.render()
         observation, info = self._observed(illegal)
-        return observation, reward, end in (ENDED, ILLEGAL), end == CUT_SHORT, info
+        return observation, reward, end != PLAYING, False, info
 
     @alone
     def action_masks(self) -> NDArray[np.int8]:

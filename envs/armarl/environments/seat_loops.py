@@ -21,9 +21,8 @@ from armarl.core.batch_loops import (
     Int8s,
     Int64s,
     own,
-    write_masks,
 )
-from armarl.core.verbs import ILLEGAL, PLAYING, verbs
+from armarl.core.verbs import ILLEGAL, PLAYING, Fixed, verbs
 
 LEARNER = -1  # the learning seat is to move, in place of a player's number
 
@@ -56,14 +55,14 @@ class Openings(NamedTuple):
     seat: int  # the learner's seat, or -1 to draw it
 
 
-def open_game(openings: Openings, i: int, thread: int) -> None:
+def open_game(openings: Openings, i: int, thread: int, fixed: Fixed) -> None:
     """Start a new game and set the learner's seat."""
     batch, game = openings.batch, openings.games[i]
     s = batch.states[game]
     if openings.reseed:
         seed(s, openings.seeds[i])
         seed_chance(batch.chance, game, openings.seeds[i])
-    verbs.start(s)
+    verbs.start(s, *fixed)
     seat = openings.seat
     batch.seats[game] = (
         seat if seat >= 0 else np.int64(uniform(batch.chance, game) * batch.lineups.shape[1])
@@ -77,12 +76,12 @@ class Advances(NamedTuple):
     games: Int64s  # (k,)
 
 
-def advance(advances: Advances, i: int, thread: int) -> None:
+def advance(advances: Advances, i: int, thread: int, fixed: Fixed) -> None:
     """Let random players act until another player is to move, or the game is over."""
-    advance_game(advances.batch, advances.games[i], thread)
+    advance_game(advances.batch, advances.games[i], thread, fixed)
 
 
-def advance_game(batch: SeatGames, game: int, thread: int) -> None:
+def advance_game(batch: SeatGames, game: int, thread: int, fixed: Fixed) -> None:
     """Do the same for one game. `waiting` is then the player to move, or LEARNER if it is over."""
     s, lineup, mask = batch.states[game], batch.lineups[game], batch.masks[own(thread)]
     batch.waiting[game] = LEARNER
@@ -91,8 +90,8 @@ def advance_game(batch: SeatGames, game: int, thread: int) -> None:
         if player == LEARNER or batch.is_random[player] == 0:
             batch.waiting[game] = player
             return
-        verbs.legal(s, mask)
-        verbs.apply(s, pick(mask, uniform(batch.chance, game)))
+        verbs.legal(s, mask, *fixed)
+        verbs.apply(s, pick(mask, uniform(batch.chance, game)), *fixed)
 
 
 class Answers(NamedTuple):
@@ -102,7 +101,7 @@ class Answers(NamedTuple):
     actions: Int64s  # (n,)
 
 
-def answer(answers: Answers, i: int, thread: int) -> None:
+def answer(answers: Answers, i: int, thread: int, fixed: Fixed) -> None:
     """Play the learner's action if the game is not over, then let random players act.
 
     An illegal action is not played.
@@ -115,8 +114,8 @@ def answer(answers: Answers, i: int, thread: int) -> None:
     if action < 0 or action >= batch.legal.shape[1] or batch.legal[i, action] == 0:
         batch.ends[i] = ILLEGAL
     else:
-        verbs.apply(batch.states[i], action)
-        advance_game(batch, i, thread)
+        verbs.apply(batch.states[i], action, *fixed)
+        advance_game(batch, i, thread, fixed)
 
 
 def settle(batch: SeatGames, i: int, thread: int) -> None:
@@ -143,9 +142,14 @@ class LearnerViews(NamedTuple):
     masks: Int8s  # (n, actions) written
 
 
-def view_learner(views: LearnerViews, i: int, thread: int) -> None:
-    """Write the learner's observation and mask. The mask is 0 where the game is over."""
+def view_learner(views: LearnerViews, i: int, thread: int, fixed: Fixed) -> None:
+    """Write the learner's observation and mask. The mask is 1 where the game is over."""
     batch = views.batch
     s = batch.states[i]
-    verbs.observe(s, batch.seats[i], views.observations[i])
-    write_masks(s, batch.over[i], batch.legal[i], views.masks[i])
+    verbs.observe(s, batch.seats[i], views.observations[i], *fixed)
+    legal = batch.legal[i]
+    if batch.over[i]:
+        legal[:] = 1  # no action is played there: any may be drawn
+    else:
+        verbs.legal(s, legal, *fixed)
+    views.masks[i, :] = legal

@@ -16,7 +16,7 @@ from armarl.compiler.types import States
 from armarl.core import array_checks, batch_loops, state_checks
 from armarl.core.array_checks import LARGEST_BATCH
 from armarl.core.game import Game
-from armarl.core.verbs import CUT_SHORT, PLAYING
+from armarl.core.verbs import PLAYING
 from armarl.devices.choosing import device_of
 from armarl.environments.base import face_game
 from armarl.environments.batch_arguments import (
@@ -56,14 +56,14 @@ class Turn:
     @property
     def terminated(self) -> NDArray[np.bool_]:
         """The games that the step ended, by the rules or by an illegal action; bool (games,)."""
-        over: NDArray[np.bool_] = (self.ends != PLAYING) & (self.ends != CUT_SHORT)
+        over: NDArray[np.bool_] = self.ends != PLAYING
         return over
 
     @property
     def truncated(self) -> NDArray[np.bool_]:
-        """The games that the step ended by a length limit; bool (games,)."""
-        cut_short: NDArray[np.bool_] = self.ends == CUT_SHORT
-        return cut_short
+        """False for every game, bool (games,): a batch has no limit besides the rules."""
+        none: NDArray[np.bool_] = self.ends < PLAYING
+        return none
 
 
 class SelfPlayBatch:
@@ -77,8 +77,8 @@ class SelfPlayBatch:
 
     A batch is for one thread at a time: a call while another thread's runs raises RuntimeError.
 
-    On a GPU (`device="cuda"`, docs/environments/gpu.md) all arrays are tensors that stay there, and
-    states are stored as their bytes. `to` copies a batch to another device.
+    On a GPU (`device="cuda"`) all arrays are tensors that stay there, and states are stored as
+    their bytes. `to` copies a batch to another device.
 
     Attributes:
         game: the variant: `game.observation.size`, `len(game.actions)`, `game.concealed`, ...
@@ -135,9 +135,9 @@ class SelfPlayBatch:
         self.states: States = self._device.put(np.full(size, game.blank))
         self.final_states: States = self._device.put(np.full(size, game.blank))
         self._over = self._device.zeros((size,), np.int8)
-        self._legal = self._device.interleaved(
-            (size, len(game.actions)), np.int8
-        )  # of the last turn
+        packed = size, batch_loops.packed_size(len(game.actions))
+        self._legal = self._device.interleaved(packed, np.uint8)  # of the last turn
+        self._spare = self._device.interleaved((0, len(game.actions)), np.int8)
         self._begun = False
         self._known_turn: tuple[Any, ...] = ()  # the last arrays that were found to share no memory
         self._at_work = AtWork()
@@ -290,10 +290,14 @@ class SelfPlayBatch:
         )
 
     def _sights(self, turn: Turn) -> batch_loops.Sights:
+        rows = self._device.scratch_rows(self.size)
+        if len(self._spare) < rows:  # at first, or in a process with more threads than before
+            self._spare = self._device.interleaved((rows, len(self.game.actions)), np.int8)
         return batch_loops.Sights(
             states=self.states,
             over=self._over,
             legal=self._legal,
+            spare=self._spare,
             seats=turn.seats,
             observations=turn.observations,
             masks=turn.masks,

@@ -11,10 +11,11 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from armarl.common.numbers import is_whole, whole_number
+from armarl.common.numbers import whole_number
+from armarl.compiler.types import State
 from armarl.core.game import Game
 from armarl.core.pictures.sheet import WIDTH
-from armarl.core.verbs import CUT_SHORT, ILLEGAL, PLAYING
+from armarl.core.verbs import ILLEGAL, PLAYING
 from armarl.devices.device import action_ids
 from armarl.environments.action_masks import Endings, mask_place
 from armarl.environments.base import (
@@ -22,9 +23,9 @@ from armarl.environments.base import (
     batched,
     check_render_mode,
     check_render_width,
-    deal_number,
     face_game,
     modes_of,
+    np_random_seed,
     reset_options,
 )
 from armarl.environments.batch_arguments import (
@@ -48,10 +49,10 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
 
     Observations are float32 of shape (num_envs, size). Infos are arrays with a row per game. For
     each key, the array under `_key` marks the valid rows. The keys are `action_mask`, int8
-    (num_envs, actions), all 0 where a game is over; `seat`, int64; and `illegal_action`, int8, 1
-    where an illegal action has ended the episode with reward -1. With `mask="observation"`
-    observations are dictionaries of both arrays. With autoreset SAME_STEP the last observation and
-    info of an episode are in `final_obs` and `final_info`.
+    (num_envs, actions), all 1 where a game is over and its action is ignored; `seat`, int64; and
+    `illegal_action`, int8, 1 where an illegal action has ended the episode with reward -1. With
+    `mask="observation"` observations are dictionaries of both arrays. With autoreset SAME_STEP the
+    last observation and info of an episode are in `final_obs` and `final_info`.
 
     They are for one thread at a time: a call while another thread's runs raises RuntimeError.
 
@@ -128,6 +129,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         self._render_width = check_render_width(render_width)
         self._before = self._batch.states.copy() if render_mode == "rgb_array" else None
         self._fresh = np.ones(num_envs, np.bool_)  # games that no step has changed yet
+        # Games that the last step ended, and that have begun anew in it (SAME_STEP).
+        self._ended: dict[int, tuple[State, int, State | None]] = {}
         self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
         self.single_observation_space = self._place.space(game)
         self.single_action_space = gymnasium.spaces.Discrete(len(game.actions))
@@ -161,10 +164,10 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
 
         Raises:
             TypeError: a seed is not an integer, or the options are not a dictionary.
-            ValueError: the number of seeds is wrong, a seed is out of range, or the mask is wrong.
+            ValueError: the number of seeds is wrong, a seed is below -2**63, or the mask is wrong.
         """
         seeds = deal_numbers(seed, self.num_envs)
-        super().reset(seed=deal_number(seed) % 2**64 if is_whole(seed) else None)  # none below 0
+        super().reset(seed=np_random_seed(seed))
         games = chosen_games(reset_options(options).get("reset_mask"), self.num_envs)
         if not self._begun and games.size < self.num_envs:
             raise ValueError("the first reset must reset all games")
@@ -172,6 +175,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             seeds = self.np_random.integers(2**63, size=self.num_envs)
         self._begun = True
         self.refusals = {}
+        self._ended = {}
         self._batch.open(games, None if seeds is None else seeds[games])
         self._fresh[games] = True
         self._lengths[games] = 0
@@ -199,11 +203,9 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             self._before[:] = batch.states
             self._fresh[:] = False
         batch.answer(ids)
-        truncations = batch.ends == CUT_SHORT
-        terminations = (batch.ends != PLAYING) & ~truncations
+        terminations = batch.ends != PLAYING
         late = self._late(over_before) if self._limit else None
-        if late is not None:
-            truncations |= late
+        truncations = np.zeros(self.num_envs, np.bool_) if late is None else late.copy()
         ended = np.flatnonzero(terminations | truncations)
         illegal = (batch.ends == ILLEGAL).view(np.int8)
         finals: Infos = {}
@@ -214,6 +216,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             if same_step:
                 finals, illegal = self._finals(ended, illegal), np.zeros_like(illegal)
         begun = ended if same_step else over_before
+        self._ended = self._scenes(begun) if same_step and self.render_mode else {}
         batch.open(begun)
         if self._before is not None:
             self._fresh[begun] = True
@@ -247,7 +250,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
     def render(self) -> tuple[Any, ...] | None:
         """Return the boards as text or as pixels, as far as the learning seats may know them.
 
-        With autoreset SAME_STEP a board is never that of a game that has ended.
+        With autoreset SAME_STEP a game that the last step has ended is shown at its end, so that it
+        is in its video. The next game is shown from its second observation on.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.
@@ -259,14 +263,25 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             return None
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before render()")
-        states, seats = self._batch.states, self._batch.seats.tolist()
+        scenes = self._scenes(np.arange(self.num_envs)) | self._ended
         if self._before is None:
-            return tuple(map(self.game.draw, states, seats))
-        earlier = [None if fresh else s for fresh, s in zip(self._fresh, self._before, strict=True)]
+            return tuple(self.game.draw(state, seat) for state, seat, _ in scenes.values())
         return tuple(
             self.game.picture(state, seat, before=before).pixels(self._render_width)
-            for state, seat, before in zip(states, seats, earlier, strict=True)
+            for state, seat, before in scenes.values()
         )
+
+    def _scenes(self, games: NDArray[np.int64]) -> dict[int, tuple[State, int, State | None]]:
+        """Return copies of some games, by number: state, seat, and the state before the step."""
+        batch = self._batch
+        return {
+            i: (
+                batch.states[i].copy(),
+                int(batch.seats[i]),
+                None if self._before is None or self._fresh[i] else self._before[i].copy(),
+            )
+            for i in games.tolist()
+        }
 
     def _show(self) -> None:
         if self._copy:

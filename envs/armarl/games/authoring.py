@@ -18,8 +18,9 @@ from armarl.core.game import Game
 from armarl.core.observation_blocks import Blocks
 from armarl.core.observation_table import Block, Board, ObservationTable
 from armarl.core.pictures.lettering import width_of, write
-from armarl.core.pictures.picture import Picture, Scene
+from armarl.core.pictures.picture import Picture, Scene, Told
 from armarl.core.pictures.sheet import Part, Sheet
+from armarl.core.positions import Description
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING, Verbs
 from armarl.games.catalogue import GameEntry
 
@@ -34,6 +35,7 @@ __all__ = [
     "Block",
     "Blocks",
     "Board",
+    "Description",
     "Game",
     "GameEntry",
     "Int",
@@ -48,6 +50,7 @@ __all__ = [
     "Sheet",
     "State",
     "States",
+    "Told",
     "Verbs",
     "inlined",
     "kernel",

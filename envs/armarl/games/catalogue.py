@@ -69,8 +69,8 @@ class GameEntry:
     def part(self, name: str) -> ModuleType | None:
         """Import an optional module of the game's package; None if the package does not have it.
 
-        The optional modules are `rivals`, `styles` (see `players`) and `chance` (see
-        `matches.records`).
+        The optional modules are `rivals`, `styles` (see `players`), `chance` (see
+        `matches.records`) and `guide` (see `web.window`).
         """
         if find_spec(f"{self.module}.{name}") is None:
             return None

@@ -21,8 +21,9 @@ from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.core.game import Game, check_game
 from armarl.games.make_game import make_game
 from armarl.matches.playing import (
+    Table,
     first_seats,
-    play_table,
+    play_tables,
     shares_of_victory,
     workers_for,
 )
@@ -31,11 +32,12 @@ from armarl.matches.standings import Standing, _standings
 from armarl.players.protocol import Player
 from armarl.players.registry import PlayerLike
 from armarl.roster.make_player import make_player
+from armarl.roster.memory import keeps_no_memory
 from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
-# Deals per job for each rotation, so that a player is asked about as many games at once.
-# Networks repeat their arithmetic exactly only with a fixed batch size, so this never changes.
+# Deals per job of all rotations; a job of one rotation has as many games. Networks repeat their
+# arithmetic exactly only with a fixed batch size, so this never changes.
 DEALS_AT_ONCE = 64
 MOST_GAMES = 10**8
 
@@ -109,8 +111,8 @@ def play_match(
         players: list of players, from 2 up to the number of sides: specifications, paths or
             `Player` objects. With fewer players than sides, the last one holds the remaining sides
             (A, B, B). From a specification a new player is made for each seat and rotation, so
-            it cannot remember a deal from another seat. An object plays all its games, so give
-            only objects that you trust.
+            it cannot remember a deal from another seat, unless all are players of ours that keep
+            no memory. An object plays all its games, so give only objects that you trust.
         games: number of games, 1 to MOST_GAMES. It is rounded up so that every deal is played in
             every rotation.
         seed: seed of the match, 0 to MOST_SEED. The same seed repeats the match exactly.
@@ -148,16 +150,15 @@ def play_match(
         prepare_records(records)
     sides = len(set(game.sides))
     deals, rotations = math.ceil(games / sides), seatings(len(players), game)
-    jobs = _jobs(
-        game, Entrants(players, game, workers), rotations, seed, deals, records is not None
-    )
+    entrants = Entrants(players, names, game, workers)
+    jobs = _jobs(game, entrants, rotations, seed, deals, records is not None)
     parts: list[_Played] = []
     played, done = [], 0
     for part in spread(_play_job, jobs, workers):
         parts.append(part)
         done += part.lengths.size
-        if len(parts) == sides:  # these deals have been played in every rotation
-            played.append(_Played(*(np.stack(column, 1) for column in zip(*parts, strict=True))))
+        if sum(part.lengths.shape[1] for part in parts) == sides:  # all rotations of these deals
+            played.append(_Played(*(np.hstack(column) for column in zip(*parts, strict=True))))
             if records is not None:
                 append_records(records, played[-1].records.ravel().tolist())
             parts = []
@@ -187,6 +188,14 @@ def _check_entrants(game: Game, entrants: int) -> None:
     )
 
 
+class Sitting(NamedTuple):
+    """Tables that are played at once, and the players at them."""
+
+    players: list[PlayerLike]
+    tables: list[Table]
+    seatings: list[tuple[int, ...]]  # the entrant of each seat of each table
+
+
 class Entrants:
     """The players of a match or tournament, in the form that jobs carry them.
 
@@ -194,33 +203,70 @@ class Entrants:
     weights of their policies: one for each seat that an entrant holds at a table.
     """
 
-    def __init__(self, players: Sequence[PlayerLike], game: Game, workers: Workers) -> None:
-        self._players, self._game = players, game
+    def __init__(
+        self, players: Sequence[PlayerLike], names: Sequence[str], game: Game, workers: Workers
+    ) -> None:
+        self._players, self._names, self._game = players, names, game
         self._local = isinstance(workers, int)
+        self._together = all(map(keeps_no_memory, players))
         self._made: dict[tuple[int, int], Player] = {}
 
-    def at(self, table: Sequence[int]) -> list[PlayerLike]:
-        """Return the players of a table, one per seat, from the number of each seat's entrant."""
-        if self._local:
-            return [self._players[entrant] for entrant in table]
+    def deals_at_once(self, deals: int) -> int:
+        """Return the deals per job, from those of a job in which all tables are played."""
+        return deals if self._together else deals * len(set(self._game.sides))
+
+    def sittings(
+        self, seatings: Sequence[Sequence[int]], key: tuple[int, ...] = ()
+    ) -> list[Sitting]:
+        """Return the tables that play the same deals: all at once, or each for itself.
+
+        They are for themselves if an entrant could remember a deal: see `matches.playing`.
+
+        Args:
+            seatings: the entrant of each seat of each table.
+            key: numbers before the table's own, for its random numbers.
+        """
+        tables = [tuple(seating) for seating in seatings]
+        keys = [(*key, number) for number in range(len(tables))]
+        if not self._together:
+            return [
+                self._sitting(self._of_seats(table), [one], [tuple(range(len(table)))], [table])
+                for one, table in zip(keys, tables, strict=True)
+            ]
+        own = sorted({entrant for table in tables for entrant in table})
+        holders = [tuple(map(own.index, table)) for table in tables]
+        return [self._sitting([self._sent(entrant) for entrant in own], keys, holders, tables)]
+
+    def _sitting(
+        self,
+        players: list[PlayerLike],
+        keys: list[tuple[int, ...]],
+        holders: list[tuple[int, ...]],
+        seatings: list[tuple[int, ...]],
+    ) -> Sitting:
+        names = [tuple(self._names[entrant] for entrant in table) for table in seatings]
+        return Sitting(players, list(map(Table, keys, holders, names)), seatings)
+
+    def _of_seats(self, table: tuple[int, ...]) -> list[PlayerLike]:
+        """Return a player for each seat of a table."""
         return [
-            self._object(entrant, table[:seat].count(entrant)) for seat, entrant in enumerate(table)
+            self._sent(entrant, table[:seat].count(entrant)) for seat, entrant in enumerate(table)
         ]
 
-    def _object(self, entrant: int, copy: int) -> Player:
+    def _sent(self, entrant: int, copy: int = 0) -> PlayerLike:
+        if self._local:
+            return self._players[entrant]
         if (entrant, copy) not in self._made:
             self._made[entrant, copy] = make_player(self._players[entrant], self._game)
         return self._made[entrant, copy]
 
 
 class _Job(NamedTuple):
-    """Some deals of a match in one rotation."""
+    """Some deals of a match in some rotations."""
 
     game: str
     options: dict[str, Any]
-    players: list[PlayerLike]  # of each seat
-    table: list[int]  # the entrant of each seat
-    rotation: int
+    sitting: Sitting
     seed: int
     first: int
     last: int
@@ -228,50 +274,42 @@ class _Job(NamedTuple):
 
 
 class _Played(NamedTuple):
-    """The games of a job, or those of all rotations, with an axis of rotations after the first."""
+    """The games of a job, or those of all rotations."""
 
-    shares: NDArray[np.float64]  # of victory, (deals, entrants); NaN in games that were cut short
-    rewards: NDArray[np.float64]  # mean returns, (deals, entrants)
-    lengths: NDArray[np.int64]  # (deals,)
-    records: NDArray[np.object_]  # (deals,), or empty
+    shares: NDArray[np.float64]  # of victory, (deals, rotations, entrants); NaN if cut short
+    rewards: NDArray[np.float64]  # mean returns, (deals, rotations, entrants)
+    lengths: NDArray[np.int64]  # (deals, rotations)
+    records: NDArray[np.object_]  # (deals, rotations), or empty
 
 
 def _jobs(
     game: Game, entrants: Entrants, rotations: list[list[int]], seed: int, deals: int, record: bool
 ) -> list[_Job]:
-    options, at_once = {"players": game.players, **game.options}, DEALS_AT_ONCE * len(rotations)
+    options = {"players": game.players, **game.options}
+    at_once, sittings = entrants.deals_at_once(DEALS_AT_ONCE), entrants.sittings(rotations)
     return [
-        _Job(
-            game.name,
-            options,
-            entrants.at(table),
-            table,
-            rotation,
-            seed,
-            first,
-            min(first + at_once, deals),
-            record,
-        )
+        _Job(game.name, options, sitting, seed, first, min(first + at_once, deals), record)
         for first in range(0, deals, at_once)
-        for rotation, table in enumerate(rotations)
+        for sitting in sittings
     ]
 
 
 def _play_job(job: _Job) -> _Played:
-    game = make_game(job.game, **job.options)
-    players = [make_player(player, game) for player in job.players]  # new ones: see `playing`
-    names = [player.name for player in players] if job.record else None
-    games = play_table(game, players, job.seed, job.first, job.last, (job.rotation,), names)
-    shares, rewards = _by_entrant(game, games.returns, job.table)
+    game, (given, tables, seatings) = make_game(job.game, **job.options), job.sitting
+    players = [make_player(player, game) for player in given]  # new ones: see `playing`
+    games = play_tables(game, players, job.seed, job.first, job.last, tables, record=job.record)
+    shares, rewards = _by_entrant(game, games.returns, seatings)
     shares[games.cut] = np.nan
-    return _Played(shares, rewards, games.lengths, np.array(games.records, object))
+    return _Played(shares, rewards, games.lengths, games.records)
 
 
 def _by_entrant(
-    game: Game, returns: NDArray[np.float64], table: list[int]
+    game: Game, returns: NDArray[np.float64], seatings: list[tuple[int, ...]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return shares of victory and mean returns of each entrant, both (games, entrants)."""
+    """Return shares of victory and mean returns of each entrant, both (deals, tables, entrants)."""
     sides = first_seats(game)
-    sitting = np.array(table)[sides, None] == np.arange(max(table) + 1)  # (sides, entrants)
-    shares = shares_of_victory(game, returns) @ sitting
-    return shares, returns[:, sides] @ sitting / sitting.sum(axis=0)
+    entrants = np.arange(np.max(seatings) + 1)
+    sitting = np.array(seatings)[:, sides, None] == entrants  # (tables, sides, entrants)
+    shares = np.einsum("dts,tse->dte", shares_of_victory(game, returns), sitting)
+    rewards = np.einsum("dts,tse->dte", returns[..., sides], sitting) / sitting.sum(axis=1)
+    return shares, rewards

@@ -1,10 +1,13 @@
-"""Play deals at one table, with a player for each seat.
+"""Play deals at tables. A table says which player holds each seat.
 
 The *sister games* of a deal are its games at other tables. A player that saw one of them from
-another seat knows the hidden cards of the next. So no player meets a deal twice: a table is played
-for itself, and every seat has a player of its own, made for these games. Only `Player` objects that
-the caller gives are used again and again. To them sister games come one table after another, in
-another order and with other random numbers each time.
+another seat knows the hidden cards of the next. So no player that could remember meets a deal
+twice: a table is played for itself, and every seat has a player of its own, made for these games.
+Only `Player` objects that the caller gives are used again and again. To them sister games come one
+table after another, in another order and with other random numbers each time.
+
+Players of ours that keep no memory (`armarl.roster.memory`) need none of this. If all are such, all
+tables are played at once and a player holds all its seats, because large batches are faster.
 """
 
 from __future__ import annotations
@@ -18,54 +21,73 @@ from numpy.typing import NDArray
 from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT
 from armarl.matches.records import Recorder
+from armarl.players.human import HumanPlayer
 from armarl.players.protocol import Player, choose_legally, everybody
-from armarl.players.simple_players import HumanPlayer
 from armarl.workers.jobs import Workers
 
 
-class Games(NamedTuple):
-    """Finished games, in the order of their deals.
+class Table(NamedTuple):
+    """A table at which deals are played.
 
     Attributes:
-        returns: the "win" returns, float64 (games, seats).
-        lengths: the numbers of actions, int64 (games,).
-        cut: whether a game was cut short, bool (games,).
-        records: the texts of the records; empty if none were requested.
+        key: numbers that name the table, for its random numbers.
+        holders: the number of the player that holds each seat.
+        names: the names of the seats in records.
+    """
+
+    key: tuple[int, ...]
+    holders: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+class Games(NamedTuple):
+    """Finished games, by deal and table.
+
+    Attributes:
+        returns: the "win" returns, float64 (deals, tables, seats).
+        lengths: the numbers of actions, int64 (deals, tables).
+        cut: whether a game was cut short, bool (deals, tables).
+        records: the texts of the records, object (deals, tables); empty if none were requested.
     """
 
     returns: NDArray[np.float64]
     lengths: NDArray[np.int64]
     cut: NDArray[np.bool_]
-    records: list[str]
+    records: NDArray[np.object_]
 
 
-def play_table(
+def play_tables(
     game: Game,
     players: Sequence[Player],
     seed: int,
     first: int,
     last: int,
-    table: Sequence[int],
-    names: Sequence[str] | None = None,
+    tables: Sequence[Table],
+    *,
+    record: bool = False,
 ) -> Games:
-    """Play deals `first` to `last - 1` of a match or tournament at one table.
+    """Play deals `first` to `last - 1` of a match or tournament, each at all tables, in lockstep.
 
     Args:
         game: the game to play.
-        players: the player of each seat.
+        players: the players.
         seed: seed of the match or tournament.
         first, last: the numbers of the deals.
-        table: numbers that name the table, for its random numbers.
-        names: the names of the seats in records. None: no records.
+        tables: the tables. Give several only to players that keep no memory.
+        record: whether to record the games.
     """
-    deals, draws = deal_seeds(seed, first, last), draw_seeds(seed, first, last, table)
-    order = np.argsort(draws)  # random, so that a game's place in the batch does not tell its deal
-    recorder = None if names is None else Recorder(game, [names] * order.size, deals[order])
-    returns, lengths, cut = play_games(game, players, deals[order], draws[order], recorder)
-    place = np.argsort(order)
-    texts = recorder.texts() if recorder else []
-    ordered = [texts[i] for i in place] if recorder else []
-    return Games(returns[place], lengths[place], cut[place], ordered)
+    deals = deal_seeds(seed, first, last)
+    draws = np.stack([draw_seeds(seed, first, last, table.key) for table in tables], axis=1)
+    order = np.argsort(draws, axis=None)  # random, so that a game's place does not tell its deal
+    deal, at = np.divmod(order, len(tables))
+    names = [tables[number].names for number in at.tolist()]
+    recorder = Recorder(game, names, deals[deal]) if record else None
+    holders = np.array([table.holders for table in tables])[at]
+    played = play_games(game, players, deals[deal], draws.ravel()[order], recorder, holders)
+    place = np.argsort(order).reshape(draws.shape)
+    returns, lengths, cut = played
+    texts = np.array(recorder.texts(), object)[place] if recorder else np.empty(0, object)
+    return Games(returns[place], lengths[place], cut[place], texts)
 
 
 def play_games(
@@ -74,15 +96,18 @@ def play_games(
     deals: NDArray[np.int64],
     draws: NDArray[np.int64],
     recorder: Recorder | None = None,
+    holders: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Play games to their end, in lockstep.
 
     Args:
         game: the game to play.
-        players: the player of each seat.
+        players: the players.
         deals: seeds of the deals, int64 (games,).
         draws: seeds of the players' random numbers, int64 (games,).
         recorder: object that records all deals and actions, or None.
+        holders: the number of the player of each seat, int64 (games, seats). None: player `i`
+            holds seat `i`.
 
     Returns:
         The "win" returns (games, seats), the number of actions of each game, and a mask of the
@@ -91,6 +116,8 @@ def play_games(
     states = game.new_states(deals)
     chance = game.new_chance(draws)
     lengths = np.zeros(deals.size, np.int64)
+    if holders is None:
+        holders = np.broadcast_to(np.arange(game.players), (deals.size, game.players))
     if recorder:
         recorder.dealt(states)
     while True:
@@ -98,11 +125,11 @@ def play_games(
         running = np.flatnonzero(statuses == 0)
         if running.size == 0:
             break
-        movers = seats[running]
-        for seat in np.unique(movers):
-            games = running[movers == seat]
+        movers = holders[running, seats[running]]
+        for player in np.unique(movers):
+            games = running[movers == player]
             questions = game.questions(states, games, chance)
-            actions = choose_legally(players[seat], game, *questions)
+            actions = choose_legally(players[player], game, *questions)
             game.play(states, games, actions)
             if recorder:
                 recorder.played(states, games, questions[1], actions)
@@ -131,13 +158,13 @@ def _seeds(seed: int, first: int, last: int, key: tuple[int, ...]) -> NDArray[np
 
 
 def shares_of_victory(game: Game, returns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute shares of victory (games, sides) from "win" returns (games, seats).
+    """Compute shares of victory (..., sides) from "win" returns (..., seats).
 
     Every side stakes 1 / (sides - 1) and gets its share of the stakes, so the share of victory is
     (return * (sides - 1) + 1) / sides.
     """
     sides = len(set(game.sides))
-    return np.asarray((returns[:, first_seats(game)] * (sides - 1) + 1) / sides)
+    return np.asarray((returns[..., first_seats(game)] * (sides - 1) + 1) / sides)
 
 
 def first_seats(game: Game) -> list[int]:

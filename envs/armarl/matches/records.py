@@ -75,7 +75,7 @@ class Record:
         players: names of the players, by seat.
         actions: action ids, in order.
         seats: the seat that played each action.
-        ending: "end", "cut" or "stopped".
+        ending: "end", "cut" or "stopped"; empty for a game that is still going on.
         returns: returns of the seats (reward "win"), 0 if the game was stopped.
         states: all states, (actions + 1,), the deal first.
         lines: the record's lines without line ends.
@@ -119,7 +119,12 @@ class Record:
 
 
 class Recorder:
-    """Writes the records of games that are being played."""
+    """Writes the records of games that are being played.
+
+    Attributes:
+        game: the variant.
+        lines: the lines of each record so far, without line ends.
+    """
 
     def __init__(
         self, game: Game, players: Sequence[Sequence[str]], seeds: NDArray[np.int64]
@@ -131,15 +136,28 @@ class Recorder:
             players: names of the players in each game, by seat.
             seeds: seeds of the deals, (games,).
         """
-        self._game = game
-        self._lines = [_opening(game, names) for names in players]
+        self.game = game
+        self.lines = [_opening(game, names) for names in players]
         self._words = [_seeded_word(game, number) for number in seeds]
+
+    @classmethod
+    def resumed(cls, record: Record) -> Recorder:
+        """Continue the record of a game that is still going on."""
+        recorder = cls(record.game, [], np.empty(0, np.int64))
+        recorder.lines = [list(record.lines)]
+        recorder._words = [record.states[-1]["rng"].tobytes()]
+        return recorder
+
+    def undone(self, state: State) -> None:
+        """Take the last action of the only game back, which led from this state."""
+        self.lines[0].pop()
+        self._words[0] = state["rng"].tobytes()
 
     def dealt(self, states: States) -> None:
         """Record that the games have been dealt."""
         for i, state in enumerate(states):
-            words = [_word(self._words[i]), _results(self._game, state, dealt=True)]
-            self._lines[i].append(_BAR.join(["deal", *words, _hash(state)]))
+            words = [_word(self._words[i]), _results(self.game, state, dealt=True)]
+            self.lines[i].append(_BAR.join(["deal", *words, _hash(state)]))
             self._words[i] = state["rng"].tobytes()
 
     def played(
@@ -151,23 +169,23 @@ class Recorder:
     ) -> None:
         """Record that `seats[k]` played `actions[k]`, which led to `states[games[k]]`."""
         for i, seat, action in zip(games.tolist(), seats.tolist(), actions.tolist(), strict=True):
-            state, columns = states[i], [f"{seat} {self._game.actions.text(action)}"]
+            state, columns = states[i], [f"{seat} {self.game.actions.text(action)}"]
             if (word := state["rng"].tobytes()) != self._words[i]:
-                columns += [_word(self._words[i]), _results(self._game, state, dealt=False)]
+                columns += [_word(self._words[i]), _results(self.game, state, dealt=False)]
                 self._words[i] = word
-            self._lines[i].append(_BAR.join([*columns, _hash(state)]))
+            self.lines[i].append(_BAR.join([*columns, _hash(state)]))
 
     def ended(self, states: States) -> None:
         """Finish the records; games that are still going on count as stopped."""
-        statuses = self._game.statuses(states)[0].tolist()
+        statuses = self.game.statuses(states)[0].tolist()
         for i, status in enumerate(statuses):
-            lines = self._lines[i]
-            lines.append(_ending(self._game, states[i : i + 1], status))
+            lines = self.lines[i]
+            lines.append(_ending(self.game, states[i : i + 1], status))
             lines.append(_sum(lines))
 
     def texts(self) -> list[str]:
         """Return the finished records."""
-        return ["\n".join(lines) + "\n" for lines in self._lines]
+        return ["\n".join(lines) + "\n" for lines in self.lines]
 
 
 def append_records(path: str | Path, texts: Sequence[str]) -> None:
@@ -284,8 +302,13 @@ def _sum(lines: Sequence[str]) -> str:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_records(path: str | Path) -> Iterator[Record]:
+def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
     """Read the records of a file, replaying and checking each of them.
+
+    Args:
+        path: the file.
+        start: the byte at which to begin, where a record begins. Error messages count lines from
+            there.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -306,9 +329,34 @@ def read_records(path: str | Path) -> Iterator[Record]:
         raise FileNotFoundError(f"there is no file {path}")
     if not path.is_file():
         raise RecordError(f"{path} is not a regular file")  # reading a pipe would block
-    lines = _Lines(path, path.open("rb"))
+    file = path.open("rb")
+    file.seek(start)
+    lines = _Lines(path, file)
     while lines.next is not None:
         yield _read(lines)
+
+
+def read_unfinished(path: Path) -> Record:
+    """Read the record of a game that may still be going on: the only one in its file.
+
+    Raises:
+        FileNotFoundError: the file does not exist.
+        RecordError: the record cannot be read.
+    """
+    lines = _Lines(path, path.open("rb"))
+    record = _read(lines, unfinished=True)
+    if lines.next is not None:
+        lines.refuse("the file must hold one record", ahead=1)
+    return record
+
+
+def read_record(text: str) -> Record:
+    """Read the record of one game from its text, as `Recorder.texts` and `str(record)` return it.
+
+    Raises:
+        RecordError: the record cannot be read.
+    """
+    return _read(_Lines(Path("the record"), io.BytesIO(text.encode())))
 
 
 class _Lines:
@@ -364,8 +412,8 @@ class _Lines:
         raise kind(f"{self._path}, line {self.number + ahead}: {said}")
 
 
-def _read(lines: _Lines) -> Record:
-    """Read and replay the next record."""
+def _read(lines: _Lines, unfinished: bool = False) -> Record:
+    """Read and replay the next record; with `unfinished` it may end after any action."""
     lines.taken = []
     if lines.take(HEAD):
         lines.refuse(f"the line must be `{HEAD}` and nothing more")
@@ -378,13 +426,9 @@ def _read(lines: _Lines) -> Record:
         seats.append(seat)
         actions.append(action)
         history.append(states[0].tobytes())
-    ending = lines.take()
-    if ending != _ending(game, states, int(game.statuses(states)[0][0])):
-        lines.refuse(f"this is not how the game ends: {ending[:60]!r}")
-    kind, *returns = ending.split()
-    right = _sum(lines.taken)
-    if lines.take("sum ") != right.removeprefix("sum "):
-        lines.refuse("the sum does not match the lines before it: they have been changed")
+    kind, returns = "", list[str]()
+    if lines.next is not None or not unfinished:
+        kind, *returns = _read_ending(game, states, lines).split()
     return Record(
         game=game,
         players=players,
@@ -395,6 +439,17 @@ def _read(lines: _Lines) -> Record:
         states=np.frombuffer(b"".join(history), states.dtype),
         lines=tuple(lines.taken),
     )
+
+
+def _read_ending(game: Game, states: States, lines: _Lines) -> str:
+    """Check the last two lines of a record, and return how the game ended."""
+    ending = lines.take()
+    if ending != _ending(game, states, int(game.statuses(states)[0][0])):
+        lines.refuse(f"this is not how the game ends: {ending[:60]!r}")
+    right = _sum(lines.taken)
+    if lines.take("sum ") != right.removeprefix("sum "):
+        lines.refuse("the sum does not match the lines before it: they have been changed")
+    return ending
 
 
 def _game_of(lines: _Lines) -> Game:

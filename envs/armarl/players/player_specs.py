@@ -5,9 +5,9 @@
     argument      = value | key "=" value          greedy:noise=0.2    ismcts:1000,seconds=2
 
 The first part names a player. The other parts are wrapped around it. Numbers, `inf`, `true` and
-`false` are parsed as such, and everything else is text. A name or text that contains a character of
-the grammar needs double quotes. `str(Spec.parse(text))` is the shortest form, and parses to an
-equal specification.
+`false` are parsed as such, and everything else is text. A number that is too large is `inf`. A name
+or text that contains a character of the grammar needs double quotes. `str(Spec.parse(text))` is the
+shortest form, and parses to an equal specification.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import ClassVar
 
 Value = bool | int | float | str
 
-_WORDS: dict[str, Value] = {"true": True, "false": False, "inf": math.inf}
+_WORDS: dict[str, Value] = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _DECIMAL = re.compile(r"[+-]?(\d+\.\d*|\.?\d+)(e-?\d{1,3})?", re.IGNORECASE)
 _SPECIAL = re.compile(r'[+:,="\s]')
@@ -127,8 +127,8 @@ def _value(text: str) -> Value:
         return _WORDS[text.lower()]
     if _INTEGER.fullmatch(text):
         return int(text)
-    if _DECIMAL.fullmatch(text) and math.isfinite(float(text)):
-        return float(text)
+    if _DECIMAL.fullmatch(text):
+        return float(text)  # inf if it is too large
     return _plain(text)
 
 

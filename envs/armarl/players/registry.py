@@ -10,9 +10,10 @@ from pathlib import Path
 
 from armarl.common.messages import brief
 from armarl.core.game import Game
+from armarl.players.human import HumanPlayer
 from armarl.players.player_specs import Spec
 from armarl.players.protocol import Player
-from armarl.players.simple_players import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
+from armarl.players.simple_players import GreedyPlayer, PatientPlayer, RandomPlayer
 
 Factory = Callable[..., Player]
 
@@ -104,6 +105,12 @@ def registered() -> list[tuple[str, Factory, bool]]:
 def is_player(name: str) -> bool:
     """Return True if a name is that of a built-in or registered player."""
     return name in _players
+
+
+def is_built_in(name: str, *, around: bool = False) -> bool:
+    """Return True if a name is that of a built-in player, or wrapper, which nobody replaced."""
+    registry, built_in = (_around, BUILT_AROUND) if around else (_players, BUILT_IN)
+    return name in built_in and registry[name] is built_in[name]
 
 
 def player_names() -> list[str]:

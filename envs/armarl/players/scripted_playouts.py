@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import uniform
-from armarl.compiler.types import Int
-from armarl.core.verbs import PLAYING, verbs
+from armarl.compiler.types import Int, State, States
+from armarl.core.verbs import PLAYING, Fixed, verbs
 
-SIMULATED, SPARE = range(2)  # indices in `states`
 ALMOST_ONE = 1.0 - 2.0**-40
 
 
 def play_turns(
-    states: NDArray[np.void],
+    s: State,
     mask: NDArray[np.int8],
+    spare: States,
     owner: int,
     seat: int,
     style: float,
@@ -24,12 +24,14 @@ def play_turns(
     longest: int,
     chance: NDArray[np.uint64],
     game: int,
+    fixed: Fixed,
 ) -> None:
     """Let scripted players continue until `critic_lookahead` turns or the game have ended.
 
-    The first turn is `owner`'s. `seat` plays in one style, all others in another.
+    The first turn is `owner`'s. `seat` plays in one style, all others in another. `mask` and
+    `spare` are scratch, as for the verb `greedy`.
     """
-    s, left = states[SIMULATED], turns
+    left = turns
     for _ in range(longest):
         if left == 0 or verbs.status(s) != PLAYING:
             return
@@ -38,17 +40,19 @@ def play_turns(
             left -= 1
             if left == 0:
                 return
-        own = verbs.to_move(s) == seat
-        verbs.apply(s, scripted_action(states, mask, style if own else others, chance, game))
+        chosen = style if verbs.to_move(s) == seat else others
+        verbs.apply(s, scripted_action(s, mask, spare, chosen, chance, game, fixed), *fixed)
 
 
 def scripted_action(
-    states: NDArray[np.void],
+    s: State,
     mask: NDArray[np.int8],
+    spare: States,
     style: float,
     chance: NDArray[np.uint64],
     game: int,
+    fixed: Fixed,
 ) -> Int:
     """The scripted choice in a style; its draw must not be rounded up to the next style's."""
     draw = min(style + uniform(chance, game), style + ALMOST_ONE)
-    return verbs.greedy(states[SIMULATED], draw, mask, states[SPARE:])
+    return verbs.greedy(s, draw, mask, spare, *fixed)

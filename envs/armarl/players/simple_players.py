@@ -1,15 +1,13 @@
-"""Players that wrap no other: random, patient, greedy, and a person at a terminal."""
+"""Players that wrap no other: random, patient and greedy."""
 
 from __future__ import annotations
 
-import textwrap
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.common.messages import tell
 from armarl.compiler.types import States
 from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops
@@ -19,11 +17,6 @@ from armarl.players.protocol import Thoughts
 
 if TYPE_CHECKING:
     from armarl.core.game import Game
-
-_PARAGRAPH = textwrap.TextWrapper(
-    100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
-)
-_FIXED = "\x1f"  # replaces spaces within an action, so that no line is broken there
 
 
 class RandomPlayer:
@@ -126,71 +119,12 @@ def style_number(game: Game, style: str | None) -> int:
     return styles.index(style)
 
 
-class HumanPlayer:
-    """A person at a terminal. It prints the board and reads actions in the game's notation.
-
-    `?` lists the legal actions. `help` also explains the notation and the actions. `quit` raises
-    EOFError, as does the end of the input.
-    """
-
-    def __init__(self, game: Game) -> None:
-        self.name = "human"
-        self.game = game
-
-    def choose(
-        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
-        return np.array([self._ask(states[i : i + 1], int(seats[i])) for i in range(states.size)])
-
-    def _ask(self, states: States, seat: int) -> int:
-        game = self.game
-        tell(f"\n{game.draw(states[0], seat)}")
-        mask = game.legal_masks(states)[0]
-        while True:
-            text = input(f"player {seat}, your action (? lists them, quit ends): ").strip()
-            if text in ("quit", "exit"):
-                raise EOFError
-            if text == "help":
-                tell(_help(game))
-            if text in ("", "?", "help"):
-                tell(_listed(game, mask))
-                continue
-            try:
-                action = game.actions.id(text)
-            except ValueError as error:
-                tell(error)
-                continue
-            if mask[action]:
-                return action
-            tell(game.explain(states[0], action))
-
-
-def _help(game: Game) -> str:
-    """Return the help text: the notation and the meaning of actions, with rule numbers."""
-    entry = game_entry(game.name)
-    examples = {family.texts()[0]: family.meaning for family in game.actions.families}
-    width = 2 + max(map(len, examples))
-    lines = [f"  {text:<{width}}{meaning}" for text, meaning in examples.items()]
-    return "\n".join([f"{entry.title}: {entry.summary}. {entry.notation}", *lines])
-
-
-def _listed(game: Game, mask: NDArray[np.int8]) -> str:
-    """Return the legal actions as text, one paragraph for each kind."""
-    lines = []
-    for family in game.actions.families:
-        first = game.actions.first[family.name]
-        ids = first + np.flatnonzero(mask[first : first + family.size])
-        texts = "  ".join(game.actions.texts[action].replace(" ", _FIXED) for action in ids)
-        lines += _PARAGRAPH.wrap(texts)
-    return "\n".join(lines).replace(_FIXED, " ")
-
-
 def _choices(
     body: Body, game: Game, states: States, draws: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Return the action for each state, chosen by a loop body that takes `batch_loops.Choices`."""
     actions, masks = np.empty(states.size, np.int64), game.scratch_masks(states.size)
-    scratch = np.empty((len(masks), 1), states.dtype)
+    scratch = np.empty((len(masks), 1), game.scratch)
     game.run(body, states.size, batch_loops.Choices(states, draws, masks, scratch, actions))
     return actions
 

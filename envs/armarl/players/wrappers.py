@@ -39,7 +39,7 @@ class OpeningPlayer:
 
     def __init__(self, game: Game, player: Player, first_random: int) -> None:
         """Wrap a player. Actions are random while the seat's progress is below `first_random`."""
-        if first_random < 0:
+        if not first_random >= 0:  # refuses NaN, too
             raise ValueError(f"first_random must be 0 or more, not {first_random}")
         if not game.has_progress:
             raise ValueError(f"first_random needs the verb `progress`, which {game.name} lacks")

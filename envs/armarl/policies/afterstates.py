@@ -16,7 +16,7 @@ from armarl.compiler.types import States
 from armarl.core import state_checks, threads
 from armarl.core.batch_loops import Float32s, Float64s, Int8s, Int64s, own
 from armarl.core.game import Game
-from armarl.core.verbs import verbs
+from armarl.core.verbs import Fixed, verbs
 from armarl.networks.judge import survey_of
 from armarl.networks.judge_kernels import Scratch, Weights, scratch_of, worth
 
@@ -37,7 +37,7 @@ class Tries(NamedTuple):
     worths: Float32s  # (rows,) output
 
 
-def try_actions(batch: Tries, i: int, thread: int) -> None:
+def try_actions(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
     """Try the legal actions of decision `i` in the order of their ids."""
     mine, seat, row, work = own(thread), batch.seats[i], batch.first[i], batch.scratch
     batch.dealt[mine] = batch.states[i]
@@ -45,8 +45,8 @@ def try_actions(batch: Tries, i: int, thread: int) -> None:
     for action in range(batch.masks.shape[1]):
         if batch.masks[i, action]:
             batch.spare[mine] = batch.dealt[mine]
-            verbs.apply(batch.spare[mine], action)
-            verbs.survey(batch.spare[mine], seat, work.survey[mine])
+            verbs.apply(batch.spare[mine], action, *fixed)
+            verbs.survey(batch.spare[mine], seat, work.survey[mine], *fixed)
             batch.worths[row] = worth(batch.net, work, mine)
             row += 1
 
@@ -59,9 +59,9 @@ class Surveys(NamedTuple):
     surveys: Float32s  # (n, size) output
 
 
-def read_survey(batch: Surveys, i: int, thread: int) -> None:
+def read_survey(batch: Surveys, i: int, thread: int, fixed: Fixed) -> None:
     """Read the survey of a seat."""
-    verbs.survey(batch.states[i], batch.seats[i], batch.surveys[i])
+    verbs.survey(batch.states[i], batch.seats[i], batch.surveys[i], *fixed)
 
 
 class Divisions(NamedTuple):

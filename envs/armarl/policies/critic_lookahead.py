@@ -26,11 +26,11 @@ from armarl.compiler.types import Int, Real, States
 from armarl.core import state_checks, threads
 from armarl.core.batch_loops import Float32s, Float64s, Int8s, Int64s, own
 from armarl.core.game import Game
-from armarl.core.verbs import PLAYING, verbs
+from armarl.core.verbs import PLAYING, Fixed, verbs
 from armarl.networks.critic import PARTS
 from armarl.networks.layer_kernels import add, bias, flat_layers, relu, run_layers
 from armarl.networks.policy_network import Tensors
-from armarl.players.scripted_playouts import SIMULATED, play_turns, scripted_action
+from armarl.players.scripted_playouts import play_turns, scripted_action
 
 FIRST_DEALS = 1, 2  # deals in which every action is tried; with two players, and with more
 DEALS = 32  # deals in which the last remaining action is tried, the first ones included
@@ -40,7 +40,7 @@ HOPE = 0.05  # of the return: actions with a smaller mean gain so far are droppe
 WON = 0.7, 0.8  # with two players, and with more
 LONGEST = 200  # actions of a rollout after which the critic is asked in any case
 LEAST_DECISIONS = 1  # number of decisions that justify another thread
-DEALT = 2  # index in `states`, after SIMULATED and SPARE
+SIMULATED, DEALT = range(2)  # indices in `tried`
 OUT = -1  # marks a dropped row's number of deals, or a missing row
 
 
@@ -72,7 +72,8 @@ class Tries(NamedTuple):
     turns: int  # number of turns that end before the critic is asked
     hope: float  # see HOPE
     won: float  # see WON
-    spare: States  # (2 * threads, 3) scratch
+    tried: States  # (2 * threads, 2) scratch
+    spare: States  # (2 * threads, 1) scratch, for the scripted player
     legal: Int8s  # (2 * threads, actions) scratch
     chance: NDArray[np.uint64]  # (2 * threads,) scratch
     seen: Float32s  # (2 * threads, observation size) scratch
@@ -85,16 +86,22 @@ class Tries(NamedTuple):
     squares: Float64s  # (rows,) output: sums of the squared gains
 
 
-def try_turns(batch: Tries, i: int, thread: int) -> None:
+def try_turns(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
     """Try the legal actions of decision `i` in the order of their ids."""
     batch.scripted[i] = OUT
     if verbs.status(batch.states[i]) != PLAYING:
         return
     mine = own(thread)
-    states, mask, chance = batch.spare[mine], batch.legal[mine], batch.chance
+    states, mask, spare, chance = (
+        batch.tried[mine],
+        batch.legal[mine],
+        batch.spare[mine],
+        batch.chance,
+    )
     states[SIMULATED] = batch.states[i]
     seed_chance(chance, mine, batch.numbers[i])
-    scripted = scripted_action(states, mask, batch.styles[0], chance, mine)
+    s, style = states[SIMULATED], batch.styles[0]
+    scripted = scripted_action(s, mask, spare, style, chance, mine, fixed)
     row = batch.first[i]
     for action in range(batch.masks.shape[1]):
         if batch.masks[i, action]:
@@ -103,14 +110,14 @@ def try_turns(batch: Tries, i: int, thread: int) -> None:
             batch.deals[row], batch.gains[row], batch.squares[row] = 0, 0.0, 0.0
             row += 1
     left = row - batch.first[i] - 1
-    if left > 0 and expected_return(batch, mine, batch.seats[i]) > batch.won:
+    if left > 0 and expected_return(batch, mine, batch.seats[i], fixed) > batch.won:
         left = leave_out(batch, i, row, 0)
     for deal in range(batch.most_deals):
         if deal >= batch.first_deals:
             left = leave_out(batch, i, row, max(batch.breadth // deal, 1))
         if left == 0:
             return
-        try_deal(batch, i, mine, scripted, deal)
+        try_deal(batch, i, mine, scripted, deal, fixed)
 
 
 def leave_out(batch: Tries, i: Int, last: Int, most: Int) -> Int:
@@ -133,45 +140,48 @@ def leave_out(batch: Tries, i: Int, last: Int, most: Int) -> Int:
     return left
 
 
-def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int) -> None:
+def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int, fixed: Fixed) -> None:
     """Try the remaining actions in one deal, the scripted choice first."""
-    states = batch.spare[mine]
+    states = batch.tried[mine]
     seat: Int = batch.seats[i]
     number: Int = batch.numbers[i] + deal
     states[DEALT] = batch.states[i]
     verbs.determinise(states[DEALT], seat, number)
     others: float = batch.styles[deal % batch.styles.size]
-    usual = turn_result(batch, i, mine, scripted, number, others)
+    usual = turn_result(batch, i, mine, scripted, number, others, fixed)
     row = batch.first[i]
     for action in range(batch.masks.shape[1]):
         if batch.masks[i, action]:
             if batch.deals[row] != OUT:
                 if action != scripted:
-                    gain = turn_result(batch, i, mine, action, number, others) - usual
+                    gain = turn_result(batch, i, mine, action, number, others, fixed) - usual
                     batch.gains[row] += gain
                     batch.squares[row] += gain * gain
                 batch.deals[row] += 1
             row += 1
 
 
-def turn_result(batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: float) -> Real:
+def turn_result(
+    batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: float, fixed: Fixed
+) -> Real:
     """Value of an action in the current deal when the scripted player finishes the turn."""
-    states = batch.spare[mine]
+    states = batch.tried[mine]
     seat: Int = batch.seats[i]
     states[SIMULATED] = states[DEALT]
-    owner, style, turns = verbs.turn_of(states[SIMULATED]), batch.styles[0], batch.turns
+    s, style, turns = states[SIMULATED], batch.styles[0], batch.turns
+    owner = verbs.turn_of(s)
     seed_chance(batch.chance, mine, number)
-    verbs.apply(states[SIMULATED], action)
-    mask, chance = batch.legal[mine], batch.chance
-    play_turns(states, mask, owner, seat, style, others, turns, LONGEST, chance, mine)
-    return expected_return(batch, mine, seat)
+    verbs.apply(s, action, *fixed)
+    mask, spare, chance = batch.legal[mine], batch.spare[mine], batch.chance
+    play_turns(s, mask, spare, owner, seat, style, others, turns, LONGEST, chance, mine, fixed)
+    return expected_return(batch, mine, seat, fixed)
 
 
-def expected_return(batch: Tries, mine: Int, seat: Int) -> Real:
+def expected_return(batch: Tries, mine: Int, seat: Int, fixed: Fixed) -> Real:
     """A seat's expected return in the simulated position."""
     seen, one, other = batch.seen[mine], batch.one[mine], batch.other[mine]
-    simulated = batch.spare[mine, SIMULATED]
-    return worth(simulated, seat, batch.critic, seen, one, other, batch.returns[mine])
+    simulated = batch.tried[mine, SIMULATED]
+    return worth(simulated, seat, batch.critic, seen, one, other, batch.returns[mine], fixed)
 
 
 def worth(
@@ -182,12 +192,13 @@ def worth(
     one: Float32s,
     other: Float32s,
     returns: Float64s,
+    fixed: Fixed,
 ) -> Real:
     """A seat's expected return in a position, or its actual return if the game is over."""
     if verbs.status(s) != PLAYING:
         verbs.returns(s, 0, returns)
         return returns[seat]
-    verbs.observe(s, seat, seen)
+    verbs.observe(s, seat, seen, *fixed)
     return expected(critic, seen, one, other)
 
 
@@ -276,7 +287,8 @@ class TurnValues:
             turns=self._turns,
             hope=HOPE,
             won=with_players(game.players, WON),
-            spare=np.full((rows, 3), game.blank),
+            tried=np.full((rows, 2), game.blank),
+            spare=np.zeros((rows, 1), game.scratch),
             legal=np.empty((rows, masks.shape[1]), np.int8),
             chance=np.empty(rows, np.uint64),
             seen=np.empty((rows, game.observation.size), np.float32),

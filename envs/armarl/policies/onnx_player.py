@@ -8,6 +8,7 @@ random numbers, as games must repeat from their seeds.
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from armarl.core.game import Game
 from armarl.policies.onnx_graph import random_node, reads_other_files
 
 MOST_BYTES = 256 << 20  # largest file
+_NEWER = re.compile(r"IR version: (\d+), max supported IR version: (\d+)")
 
 
 class OnnxPlayer:
@@ -105,6 +107,14 @@ class OnnxPlayer:
                 self._content, options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # ONNX Runtime's errors share no base class
+            if newer := _NEWER.search(str(error)):
+                made, most = newer.groups()
+                raise ValueError(
+                    f"{self._path} has ONNX's IR version {made}, and onnxruntime "
+                    f"{onnxruntime.__version__} reads versions up to {most}: install a newer "
+                    f"onnxruntime, or save the model with ir_version={most} "
+                    f"(onnx.helper.make_model(..., ir_version={most}), or set model.ir_version)"
+                ) from error
             raise ValueError(f"{self._path} is not an ONNX file: {brief(error)}") from error
         inputs, outputs = session.get_inputs(), session.get_outputs()
         size, actions = self.game.observation.size, len(self.game.actions)

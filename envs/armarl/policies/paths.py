@@ -33,6 +33,11 @@ def called(name: str) -> str:
     return printable(f"{short}.safetensors" if known and short != name else short)
 
 
+def policy_name(path: Path) -> str:
+    """Return the name of a shipped policy from its file, or the path of another one."""
+    return path.stem if shipped_policies().get(path.stem) == path else printable(str(path))
+
+
 def without_folders(name: str) -> str:
     """Return the name of the run or file at the end of a path. Other names stay unchanged."""
     path = Path(name)

@@ -11,6 +11,7 @@ from armarl.common.messages import brief
 from armarl.networks.judge import survey_of
 from armarl.networks.policy_network import NetworkError, Tensors, widths
 from armarl.players.advice import MOST_ADVISERS, Advice
+from armarl.policies.paths import policy_name
 from armarl.policies.safetensors_file import PolicyError
 
 if TYPE_CHECKING:
@@ -39,12 +40,35 @@ def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
         if isinstance(said.get("options"), dict):
             said["options"] = {**game.make(players=game.players).options, **said["options"]}
     for key, wanted in game.variant.items():
-        if not same_json(said.get(key), wanted):
+        if not same_json(had := said.get(key), wanted):
+            if key == "options" and isinstance(had, dict):
+                had, wanted = _differences(had, wanted)
+            else:
+                had, wanted = (f"{key} {brief(repr(one))}" for one in (variant.get(key), wanted))
             raise PolicyError(
-                f"{path} was made for {key} {brief(repr(variant.get(key)))}, this game has {key} "
-                f"{brief(repr(wanted))} ({game.name} {game.version}, {game.players} players)"
+                f"{policy_name(path)} was made for {had}, this game has {wanted} "
+                f"({game.name} {game.version}, {game.players} players)"
             )
     return earlier
+
+
+def _differences(one: dict[str, Any], other: dict[str, Any]) -> tuple[str, str]:
+    """Return the options of each that differ, as they are written on a command line."""
+    absent = "the default"
+    keys = [
+        key
+        for key in sorted({*one, *other})
+        if not same_json(one.get(key, absent), other.get(key, absent))
+    ]
+    first, second = (
+        "options " + brief(", ".join(f"{key}={_value(known.get(key, absent))}" for key in keys))
+        for known in (one, other)
+    )
+    return first, second
+
+
+def _value(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool | None) else brief(value, 60)
 
 
 def check_advisers(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,16 @@ def policy_game(path: str | Path) -> Game:
         raise PolicyError(f"{path} is for a game that cannot be made: {brief(error)}") from error
 
 
+def _that_fit(game: Game) -> str:
+    """Return a hint at the shipped policies that play this variant, or an empty string."""
+    fitting = []
+    for name, path in sorted(shipped_policies().items()):
+        with suppress(PolicyError):
+            check_policy_variant(path, read_policy(path)[1].get("variant"), game)
+            fitting.append(name)
+    return f"; policies that play it: {', '.join(fitting)}" if fitting else ""
+
+
 def load_policy(
     path: str | Path,
     game: Game | None = None,
@@ -196,7 +207,10 @@ def load_policy(
     tensors, metadata = read_policy(path)
     if game is None:
         game = policy_game(path)
-    earlier = check_policy_variant(path, metadata.get("variant"), game)
+    try:
+        earlier = check_policy_variant(path, metadata.get("variant"), game)
+    except PolicyError as error:
+        raise PolicyError(f"{error}{_that_fit(game)}") from error
     if earlier:
         warnings.warn(
             f"{called(str(asked))} was made for version {metadata['variant']['version']} of "

@@ -19,7 +19,7 @@ from armarl.compiler.decorators import kernel
 from armarl.compiler.randomness import uniform
 from armarl.compiler.types import Int, Real
 from armarl.core.batch_loops import own
-from armarl.core.verbs import PLAYING, verbs
+from armarl.core.verbs import PLAYING, Fixed, verbs
 from armarl.networks.judge import MARGIN
 from armarl.networks.judge_kernels import Scratch, Weights, worth
 from armarl.search.tree import (
@@ -71,7 +71,7 @@ class JudgedSearch(NamedTuple):
     simulations: int  # to run in this call
 
 
-def search_judged(batch: JudgedSearch, i: int, thread: int) -> None:
+def search_judged(batch: JudgedSearch, i: int, thread: int, fixed: Fixed) -> None:
     """Run simulations in the tree of decision `i`."""
     work, mine, chance = batch.work, own(thread), batch.chance
     edges, following, path = batch.edges[i], batch.next[i], work.path[mine]
@@ -83,27 +83,27 @@ def search_judged(batch: JudgedSearch, i: int, thread: int) -> None:
         states[SIMULATED] = batch.states[i]
         number: Int = np.int64(uniform(chance, i) * SEEDS)
         verbs.determinise(states[SIMULATED], batch.seats[i], number)
-        entries = descend(batch, i, mine)
-        look_ahead(batch, mine)
+        entries = descend(batch, i, mine, fixed)
+        look_ahead(batch, mine, fixed)
         for k in range(entries):
             row, edge = path[k, ROW], path[k, EDGE]
             edges[row, JUDGED_VISITS, edge] += 1
             edges[row, JUDGED_TOTALS, edge] += returns[VALUE, path[k, MOVER]]
 
 
-def descend(batch: JudgedSearch, i: Int, mine: Int) -> Int:
+def descend(batch: JudgedSearch, i: Int, mine: Int, fixed: Fixed) -> Int:
     """Descend the tree and play one action from a new row. Return the number of path entries."""
     work, edges, following = batch.work, batch.edges[i], batch.next[i]
     s, mask, path = work.states[mine][SIMULATED], work.masks[mine], work.path[mine]
     row, entries, known = 0, 0, True
     while known and entries < LONGEST_PATH and verbs.status(s) == PLAYING:
         seat = verbs.to_move(s)
-        verbs.legal(s, mask)
-        known = judge_untried(batch, i, mine, row, seat)
+        verbs.legal(s, mask, *fixed)
+        known = judge_untried(batch, i, mine, row, seat, fixed)
         edge = choose(edges[row], mask, batch.exploration, batch.sharpness)
         path[entries, ROW], path[entries, EDGE], path[entries, MOVER] = row, edge, seat
         entries += 1
-        verbs.apply(s, edge)
+        verbs.apply(s, edge, *fixed)
         reached: Int = np.int64(following[row, edge])
         if known and reached == NO_ROW:
             reached = np.int64(batch.used[i])
@@ -124,7 +124,9 @@ def clear(edges: Numbers, following: Integers) -> None:
     following[:] = NO_ROW
 
 
-def judge_untried(batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int) -> bool:
+def judge_untried(
+    batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int, fixed: Fixed
+) -> bool:
     """Judge the legal actions without a worth. Return whether any had one (else the row is new)."""
     work, edges, known = batch.work, batch.edges[i, row], False
     states, mask = work.states[mine], work.masks[mine]
@@ -134,24 +136,24 @@ def judge_untried(batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int) -
                 known = True
             else:
                 states[TRIED] = states[SIMULATED]
-                verbs.apply(states[TRIED], action)
-                edges[WORTH, action] = judged(batch, states[TRIED], seat, mine)
+                verbs.apply(states[TRIED], action, *fixed)
+                edges[WORTH, action] = judged(batch, states[TRIED], seat, mine, fixed)
     return known
 
 
-def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int) -> Real:
+def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int, fixed: Fixed) -> Real:
     """Return the judge's value of a position for a seat."""
     work = batch.work.scratch
-    verbs.survey(s, seat, work.survey[mine])
+    verbs.survey(s, seat, work.survey[mine], *fixed)
     return worth(batch.net, work, mine)
 
 
-def look_ahead(batch: JudgedSearch, mine: Int) -> None:
+def look_ahead(batch: JudgedSearch, mine: Int, fixed: Fixed) -> None:
     """Write every seat's value where a simulation stopped: the return, or the judge's value."""
     s, returns = batch.work.states[mine][SIMULATED], batch.work.returns[mine]
     if verbs.status(s) == PLAYING:
         for seat in range(returns.shape[1]):
-            returns[VALUE, seat] = judged(batch, s, seat, mine)
+            returns[VALUE, seat] = judged(batch, s, seat, mine, fixed)
         return
     verbs.returns(s, batch.reward, returns[VALUE])
     verbs.returns(s, batch.margin, returns[SECOND])

@@ -201,8 +201,9 @@ class RolloutPlayer:
         game, n, rows = self.game, states.size, 2 * threads.most_threads_for(states.size, 1)
         actions = len(game.actions)
         work = RolloutWork(
-            np.empty((rows, 2), game.blank.dtype),
+            np.empty(rows, game.blank.dtype),
             np.empty((rows, actions), np.int8),
+            np.empty((rows, 1), game.scratch),
             np.empty(rows, np.uint64),
             np.empty((rows, game.players)),
         )

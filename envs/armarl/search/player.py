@@ -294,8 +294,9 @@ class SearchPlayer:
         n = 2 * threads.most_threads_for(games, 1)
         steps = min(LONGEST_TRACE, LONGEST_PATH + game.max_actions)
         return Workspace(
-            states=np.empty((n, 2), game.blank.dtype),
+            states=np.empty(n, game.blank.dtype),
             masks=np.empty((n, actions), np.int8),
+            spare=np.empty((n, 1), game.scratch),
             lists=np.empty((n, 2, actions), np.uint32),
             scores=np.empty((n, actions), np.float32),
             places=np.empty((n, 2, game.players), np.int32),

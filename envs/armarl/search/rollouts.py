@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import seed_chance, uniform
-from armarl.compiler.types import Int
+from armarl.compiler.types import Int, States
 from armarl.core.batch_loops import own
-from armarl.core.verbs import PLAYING, verbs
-from armarl.players.scripted_playouts import SIMULATED, play_turns, scripted_action
+from armarl.core.verbs import PLAYING, Fixed, verbs
+from armarl.players.scripted_playouts import play_turns, scripted_action
 from armarl.search.tree import SEEDS, Chance, Mask
 
 SCRIPTED, ILLEGAL = -1.0, 2.0  # special values in `lots`
@@ -20,8 +20,9 @@ SCRIPTED, ILLEGAL = -1.0, 2.0  # special values in `lots`
 class RolloutWork(NamedTuple):
     """Scratch memory of the threads. The first axis is that of `batch_loops.own`."""
 
-    states: NDArray[np.void]  # (rows, 2), the rollout's state, and the scripted player's
+    states: States  # (rows,), the rollout's state
     masks: Mask  # (rows, actions)
+    spare: States  # (rows, 1), for the scripted player
     chance: Chance  # (rows,)
     returns: NDArray[np.float64]  # (rows, players)
 
@@ -59,27 +60,27 @@ class Rollouts(NamedTuple):
     reward: int  # index of the game's reward, see `verbs.returns`
 
 
-def draw_candidates(batch: CandidateDraws, i: int, thread: int) -> None:
+def draw_candidates(batch: CandidateDraws, i: int, thread: int, fixed: Fixed) -> None:
     """Draw a number in [0, 1) for each legal action; mark the scripted choice and illegal actions.
 
     They get SCRIPTED and ILLEGAL.
     """
     work, lots, mine = batch.work, batch.lots[i], own(thread)
-    states, mask, chance = work.states[mine], work.masks[mine], work.chance
+    s, mask, chance = work.states[mine], work.masks[mine], work.chance
     seed_chance(chance, mine, batch.numbers[i])
-    states[SIMULATED] = batch.states[i]
-    verbs.legal(states[SIMULATED], mask)
+    work.states[mine] = batch.states[i]
+    verbs.legal(s, mask, *fixed)
     for action in range(mask.size):
         lots[action] = uniform(chance, mine) if mask[action] else ILLEGAL
-    scripted = scripted_action(states, mask, batch.style, chance, mine)
+    scripted = scripted_action(s, mask, work.spare[mine], batch.style, chance, mine, fixed)
     lots[scripted] = SCRIPTED
 
 
-def try_candidates(batch: Rollouts, i: int, thread: int) -> None:
+def try_candidates(batch: Rollouts, i: int, thread: int, fixed: Fixed) -> None:
     """Play on from every candidate left, in the same deals with the same random numbers."""
     work, mine, seat = batch.work, own(thread), batch.seats[i]
     owner = verbs.turn_of(batch.states[i])
-    states, mask, chance = work.states[mine], work.masks[mine], work.chance
+    s, mask, spare, chance = work.states[mine], work.masks[mine], work.spare[mine], work.chance
     returns, candidates = work.returns[mine], batch.candidates[i]
     totals, gains, squares = batch.totals[i], batch.gains[i], batch.squares[i]
     visits, left = batch.visits[i], batch.left[i]
@@ -87,16 +88,16 @@ def try_candidates(batch: Rollouts, i: int, thread: int) -> None:
         number = batch.numbers[i] + visits[0]
         first = 0.0
         for k in range(left):
-            states[SIMULATED] = batch.states[i]
-            s = states[SIMULATED]
+            work.states[mine] = batch.states[i]
             seed_chance(chance, mine, number)
             deal: Int = np.int64(uniform(chance, mine) * SEEDS)
             verbs.determinise(s, seat, deal)
-            verbs.apply(s, candidates[k])
+            verbs.apply(s, candidates[k], *fixed)
             style, turns = batch.style, batch.turns
-            play_turns(states, mask, owner, seat, style, style, turns, batch.longest, chance, mine)
+            most = batch.longest
+            play_turns(s, mask, spare, owner, seat, style, style, turns, most, chance, mine, fixed)
             if verbs.status(s) == PLAYING:
-                verbs.evaluate(s, returns)
+                verbs.evaluate(s, returns, *fixed)
             else:
                 verbs.returns(s, batch.reward, returns)
             result = returns[seat]

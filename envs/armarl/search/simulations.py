@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from armarl.compiler.randomness import pick, uniform
 from armarl.compiler.types import Int
 from armarl.core.batch_loops import own
-from armarl.core.verbs import PLAYING, verbs
+from armarl.core.verbs import PLAYING, Fixed, verbs
 from armarl.search.tree import (
     EDGE,
     LONGEST_PATH,
@@ -52,15 +52,15 @@ from armarl.search.tree import (
 )
 
 AT, REFERENCE = range(2)  # indices into `places`: a row, and the rapid table to use there
-SIMULATED, SPARE = range(2)  # indices into `states`
 OUTCOME, MARGIN, ESTIMATE = range(3)  # indices into `returns`
 
 
 class Workspace(NamedTuple):
     """Scratch memory of the threads. The first axis is that of `batch_loops.own`."""
 
-    states: NDArray[np.void]  # (rows, 2), the simulation's state, and the scripted player's
+    states: NDArray[np.void]  # (rows,), the simulation's state
     masks: Mask  # (rows, actions)
+    spare: NDArray[np.void]  # (rows, 1), for the scripted player
     lists: Actions  # (rows, 2, actions), lists of actions, see `tree.select`
     scores: Numbers  # (rows, actions), scores of the listed actions
     places: Integers  # (rows, 2, players), position of the path in each observer's tree
@@ -86,39 +86,37 @@ class SearchBatch(NamedTuple):
     simulations: int  # to run in this call
 
 
-def search_game(batch: SearchBatch, i: int, thread: int) -> None:
+def search_game(batch: SearchBatch, i: int, thread: int, fixed: Fixed) -> None:
     """Run simulations in the tree of decision `i`."""
     trees, work, rules, mine = batch.trees, batch.work, batch.rules, own(thread)
-    states, returns, trace = work.states[mine], work.returns[mine], work.trace[mine]
+    s, returns, trace = work.states[mine], work.returns[mine], work.trace[mine]
     edges, rows, rapid = trees.edges[i], trees.rows[i], trees.rapid[i]
     if batch.begin:
         plant(trees, i, rules)
     for _ in range(batch.simulations):
-        states[SIMULATED] = batch.states[i]
-        s = states[SIMULATED]
+        work.states[mine] = batch.states[i]
         number: Int = np.int64(uniform(batch.chance, i) * SEEDS)
         verbs.determinise(s, batch.seats[i], number)
-        entries, steps = descend(batch, i, mine)
+        entries, steps = descend(batch, i, mine, fixed)
         share = 0.0
         if rules.evaluated > 0.0 and verbs.status(s) == PLAYING:
-            verbs.evaluate(s, returns[ESTIMATE])
+            verbs.evaluate(s, returns[ESTIMATE], *fixed)
             share = rules.evaluated
-        steps = play_on(batch, i, mine, steps)
-        value(s, rules, returns)
+        steps = play_on(batch, i, mine, steps, fixed)
+        value(s, rules, returns, fixed)
         if share > 0.0:
             mix(returns, ESTIMATE, share)
         back_up(edges, rows, rapid, work.path[mine], entries, trace, steps, returns[OUTCOME])
 
 
-def descend(batch: SearchBatch, i: Int, mine: Int) -> tuple[Int, Int]:
+def descend(batch: SearchBatch, i: Int, mine: Int, fixed: Fixed) -> tuple[Int, Int]:
     """Play until the seat to move has left its tree. Return the path entries and trace steps."""
     trees, work, rules, chance = batch.trees, batch.work, batch.rules, batch.chance
     edges, following, rows = trees.edges[i], trees.next[i], trees.rows[i]
     rapid, used, path = trees.rapid[i], trees.used[i], work.path[mine]
-    states, mask = work.states[mine], work.masks[mine]
+    s, mask, spare = work.states[mine], work.masks[mine], work.spare[mine]
     lists, scores = work.lists[mine], work.scores[mine]
     places, trace, last = work.places[mine], work.trace[mine], work.last[mine]
-    s = states[SIMULATED]
     for observer in range(rules.observers):
         places[AT, observer] = places[REFERENCE, observer] = observer
     entries = steps = 0
@@ -129,7 +127,7 @@ def descend(batch: SearchBatch, i: Int, mine: Int) -> tuple[Int, Int]:
         if row == OUTSIDE:
             break
         first = seat * mask.size
-        verbs.legal(s, mask)
+        verbs.legal(s, mask, *fixed)
         if rules.rapid:
             if rows[row, TABLE] != NO_TABLE and rows[row, PASSED] >= 2 * rules.reference:
                 places[REFERENCE, tree] = rows[row, TABLE]
@@ -161,7 +159,7 @@ def descend(batch: SearchBatch, i: Int, mine: Int) -> tuple[Int, Int]:
                 i,
             )
         if rules.led and rows[row, PASSED] == 0:
-            action = verbs.greedy(s, uniform(chance, i), mask, states[SPARE:])
+            action = verbs.greedy(s, uniform(chance, i), mask, spare, *fixed)
         for observer in range(rules.observers):
             row = np.int64(places[AT, observer])
             if row != OUTSIDE:
@@ -177,21 +175,21 @@ def descend(batch: SearchBatch, i: Int, mine: Int) -> tuple[Int, Int]:
                 places[AT, observer] = follow(edges, following, rows, used, row, edge)
         if rules.rapid:
             steps = record(trace, last, steps, first + action, seat)
-        verbs.apply(s, action)
+        verbs.apply(s, action, *fixed)
     return entries, steps
 
 
-def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int) -> Int:
+def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int, fixed: Fixed) -> Int:
     """Play on to the end of the game or to the depth. Return the number of steps in the trace."""
     work, rules, chance, resorts = batch.work, batch.rules, batch.chance, batch.resorts
-    states, mask, left = work.states[mine], work.masks[mine], rules.depth
-    s, trace, last = states[SIMULATED], work.trace[mine], work.last[mine]
+    s, mask, spare, left = work.states[mine], work.masks[mine], work.spare[mine], rules.depth
+    trace, last = work.trace[mine], work.last[mine]
     while left != 0 and verbs.status(s) == PLAYING:
         left -= 1
         if rules.scripted > 0.0 and uniform(chance, i) < rules.scripted:
-            action = verbs.greedy(s, uniform(chance, i), mask, states[SPARE:])
+            action = verbs.greedy(s, uniform(chance, i), mask, spare, *fixed)
         else:
-            verbs.legal(s, mask)
+            verbs.legal(s, mask, *fixed)
             action = pick(mask, uniform(chance, i))
             if rules.patient and resorts[action]:
                 action = other_than(mask, resorts, action, uniform(chance, i))
@@ -199,7 +197,7 @@ def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int) -> Int:
             seat = verbs.to_move(s)
             code = seat * mask.size + action
             steps = record(trace, last, steps, code, seat)
-        verbs.apply(s, action)
+        verbs.apply(s, action, *fixed)
     return steps
 
 
@@ -211,10 +209,10 @@ def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
     return instead if mask[instead] else action
 
 
-def value(s: Any, rules: Rules, returns: NDArray[np.float64]) -> None:
+def value(s: Any, rules: Rules, returns: NDArray[np.float64], fixed: Fixed) -> None:
     """Write every seat's value where a simulation stopped."""
     if verbs.status(s) == PLAYING:
-        verbs.evaluate(s, returns[OUTCOME])
+        verbs.evaluate(s, returns[OUTCOME], *fixed)
     else:
         verbs.returns(s, rules.reward, returns[OUTCOME])
         if rules.margin_share > 0.0:

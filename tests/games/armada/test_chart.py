@@ -407,6 +407,18 @@ def test_a_broken_chart_is_refused(case: str) -> None:
         load_chart(chart)
 
 
+def test_a_state_is_of_one_chart_even_if_another_is_as_large() -> None:
+    """The chart stands outside the states, which hold its fingerprint."""
+    other = deepcopy(CHART.as_dict())
+    other["borders"].pop()
+    game, elsewhere = make_game("armada"), make_game("armada", chart=other)
+    assert len(game.attributes["chart"].places) == len(elsewhere.attributes["chart"].places)
+    states = game.new_states(np.arange(2))
+    with pytest.raises(ValueError, match="of another variant of armada"):
+        elsewhere.legal_masks(states)
+    assert states.itemsize <= 1024
+
+
 def test_ada_5_a_chart_as_large_as_a_state_can_hold_is_played() -> None:
     chart = deepcopy(CHART.as_dict())
     for grow in (more_squares(64), more_launches(127), more_borders(380)):
@@ -415,7 +427,7 @@ def test_ada_5_a_chart_as_large_as_a_state_can_hold_is_played() -> None:
     assert (len(read.sea), len(read.borders)) == (64, 380)
     game = make_game("armada", chart=chart, max_turns=6, cards=True, enrolment=True)
     states = game.new_states(np.arange(5))
-    assert states["launches"].max() == 127
+    assert game.fixed["launches"].max() == 127
     game.playouts(states, np.arange(5))
     game.check_states(states)
     assert game.statuses(states)[0].all()

@@ -56,6 +56,32 @@ def test_dice_survive_their_dict_and_toml(tmp_path: Path) -> None:
     assert load_dice(STANDARD) == load_dice()
 
 
+class Changing(list[int]):
+    """Shows itself once, and then other numbers."""
+
+    def __iter__(self) -> Any:
+        shown = [99] * 6 if hasattr(self, "asked") else [1] * 6
+        self.asked = True
+        return iter(shown)
+
+
+class Lying(int):
+    """Compares as if it were in any range."""
+
+    def __le__(self, other: object) -> bool:
+        return True
+
+    __ge__ = __lt__ = __gt__ = __le__
+
+
+class LyingDice(Dice):
+    """Dice with other faces than were checked."""
+
+    @property
+    def faces(self) -> Any:
+        return ((99,) * 6,) * 3
+
+
 BROKEN: dict[str, tuple[Any, str]] = {
     "one face": ({**OTHER, "combat": [1]}, r"the combat die must list 6 faces \(ADA-7\), not 1$"),
     "seven faces": ({**OTHER, "gold": [1] * 7}, "the gold die must list 6 faces .* not 7$"),
@@ -79,8 +105,12 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "a terminal's commands": ({"\x1b[2J": 1}, r"must be combat, gold and tribes, not \['\\x1b\[2J"),
     "a number": (5, "dice must be the path of a TOML file, .*, or None .*; not 5$"),
     "no TOML": ("combat =\n", "the dice are not valid TOML: "),
-    "deep TOML": ("combat = " + "[" * 10_000 + "\n", "the dice are not valid TOML: "),
-    "digits in TOML": (f"combat = {'9' * 5000}\n", "the dice are not valid TOML: "),
+    "deep TOML": ("combat = " + "[" * 3000 + "\n", "the dice are not valid TOML: "),
+    "long TOML": (f"combat = {'9' * 5000}\n", "the text of dice may have at most 4,096 characters"),
+    # Regression: this took a minute, as the time to read it grows with the square of its length.
+    "keys of keys": ("a." * 30_000 + "b = 1\n", "the text of dice may have at most 4,096"),
+    "a number that lies": ({**OTHER, "gold": [Lying(99)] * 6}, "gold die: .*from 0 to 12, not "),
+    "dice that lie": (LyingDice(**OTHER), "combat die: .* not 99"),
 }
 
 
@@ -95,6 +125,11 @@ def test_ada_7_broken_dice_are_refused(case: str) -> None:
         make_game("armada", dice=source)
 
 
+def test_a_list_that_changes_is_read_once() -> None:
+    """Regression: faces were read once to check them, and once more to keep them."""
+    assert load_dice({**OTHER, "gold": Changing([1] * 6)}).gold == (1,) * 6
+
+
 def test_a_file_of_broken_dice_is_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("combat = [1]\ngold = []\ntribes = []\n")
@@ -104,13 +139,16 @@ def test_a_file_of_broken_dice_is_named(tmp_path: Path) -> None:
     with pytest.raises(DiceError, match=r"mine\.toml: .*utf-8"):
         load_dice(path)
     path.write_bytes(b"#" * 2**17)
-    with pytest.raises(DiceError, match=r"mine\.toml: it is larger than 65,536 bytes"):
+    with pytest.raises(DiceError, match=r"mine\.toml: it is larger than 4,096 bytes"):
         load_dice(path)
     for other in (tmp_path, Path("/dev/zero")):
         with pytest.raises(DiceError, match="it is not a file"):
             load_dice(other)
     with pytest.raises(FileNotFoundError, match=r"no file nowhere\.toml; dice must be the path"):
         load_dice("nowhere.toml")
+    with pytest.raises(OSError, match="dice must be the path") as caught:
+        load_dice("x" * 5000)
+    assert len(str(caught.value)) < 600
 
 
 # --- the rules with other dice -------------------------------------------------------------------
@@ -239,9 +277,9 @@ def test_the_scripted_player_knows_its_dice() -> None:
         table.put(b, "orange", 4)
         table.legal()
         game, states = table.match.game, table.match.states
-        border = game.actions.id(f"attack {a} {b}") - int(states["first"][0, ATTACK])
+        border = game.actions.id(f"attack {a} {b}") - int(game.fixed["first"][ATTACK])
         cost = np.zeros(states[0]["bands"].size, np.int8)
-        worths[name] = _worth_of_attack(states[0], STYLES[0], np.int64(0), cost, border)
+        worths[name] = _worth_of_attack(states[0], STYLES[0], np.int64(0), cost, border, game.fixed)
     assert worths["standard"] > 0 > worths["losses"]
 
 
@@ -260,7 +298,7 @@ def test_dice_are_part_of_the_variant() -> None:
     with pytest.raises(ValueError, match="a file must hold the content of its dice, not 'mine'"):
         restore_game("armada", {"dice": "mine"})
     states = game.new_states([1])
-    with pytest.raises(ValueError, match="the options, the chart or the dice are not those"):
+    with pytest.raises(ValueError, match="of another variant of armada"):
         standard.check_states(states)
 
 

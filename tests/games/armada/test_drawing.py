@@ -13,7 +13,8 @@ from armarl.core.pictures.picture import Scene
 from armarl.games.armada.chart.loading import CENTRAL, COLOURS, STANDARD, Chart, load_chart
 from armarl.games.armada.drawing.picture import draw_chart, picture
 from armarl.games.armada.state import CLAIM_DUE, NEW_CLAIM, ORDER
-from armarl.games.armada.text.drawing import draw
+from armarl.games.armada.text.drawing import draw, turn_line
+from armarl.games.armada.text.explain import asked as asked_of
 from armarl.games.make_game import make_game
 
 CHART = load_chart()
@@ -111,7 +112,9 @@ def test_the_text_asks_what_is_to_be_decided() -> None:
     states = game.new_states(1)
     asked = []
     for text in ("ship G4", "ship G5", "count 3", "count 0"):
-        asked.append(game.draw(states[0], 0).splitlines()[-1].partition(": ")[2])
+        said = turn_line(game.describe(states[0])) + asked_of(game, states[0])
+        asked.append(said.partition(": ")[2])
+        assert game.draw(states[0], 0).replace("\n", " ").endswith(asked[-1])
         game.apply(states, np.arange(1), np.array([game.actions.id(text)]))
     assert asked == [
         "put ship 1 of 2 on a city of its lair",
@@ -130,11 +133,12 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
     for name in CHART.places:
         assert re.search(rf"(?<![A-Z0-9a-z]){name}(?![0-9])", text), name
     for line in (
-        "G4* orange 47 ^",
-        "C5 tribes 43 $1",
+        "G4* o47 ^",
+        "C5 t43 $1",
         "C1(Centre) ?",
-        "SHIPS  s1 blue 9 $1, s9 empty 0 $2",
-        "supply: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1 ships",
+        "SHIPS  s1 b9 $1, s9 - $2",
+        "g green, r raspberry, b blue, o orange, t tribes, - nobody, ? unexplored;",
+        "supply: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1",
         "green claims victory: it wins if it is in victory when green's next turn ends",
         "blue claims victory: it wins if it is in victory when blue's turn ends next",
         "player 0 (you): raid, attack; left in the deck: discovery",
@@ -142,6 +146,10 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
         "green's turn (player 0): 6 coups",
     ):
         assert line in text
+    assert max(map(len, text.splitlines())) < 80
+    grid = text.splitlines()[:28]
+    assert any("o47" in row for row in grid)  # on the map, beside or below the name
+    assert any("b9$1" in row for row in grid)
     unmapped = {"chart": load_chart(CHART.as_dict())}
     without_map = SimpleNamespace(attributes=unmapped, describe=game.describe)
     assert draw(without_map, ORDERS, 0) in text

@@ -307,22 +307,27 @@ def metadata(rng: np.random.Generator) -> str:
 
 
 def _grown(rng: np.random.Generator) -> Any:
-    """A JSON value that is deep, wide, or has long texts, in many mixtures."""
+    """A JSON value that is deep, wide, or has long texts, in many mixtures; rarely of megabytes."""
     value: Any = odd(rng)
     value = 0 if _has_long_number(value) or value != value or value in (1e308, np.inf) else value
+    size, most = len(json.dumps(value)), 3 << 20 if rng.integers(50) == 0 else 1 << 14
+    depth = 0
     for _ in range(rng.integers(1, 5)):
         kind, much = int(rng.integers(5)), int(2 ** rng.integers(0, 12))
         if kind == 0:
-            for _ in range(min(much, 400)):
+            deeper = min(much, 400, 900 - depth)  # Python writes no more than about a thousand
+            for _ in range(deeper):
                 value = [value] if rng.integers(2) else {"a": value}
-        elif kind == 1 and len(json.dumps(value)) * much < 3 << 20:
-            value = [value] * much
-        elif kind == 2 and len(json.dumps(value)) * much < 3 << 20:
-            value = {f"{i}": value for i in range(much)}
-        elif kind == 3:
-            value = [value, "x" * (much * int(rng.integers(1, 300)))]
+            size, depth = size + 4 * deeper, depth + deeper
+        elif kind == 1 and (size + 8) * much < most:
+            value, size = [value] * much, (size + 2) * much
+        elif kind == 2 and (size + 8) * much < most:
+            value, size = {f"{i}": value for i in range(much)}, (size + 8) * much
+        elif kind == 3 and much * 300 < most:
+            text = "x" * (much * int(rng.integers(1, 300)))
+            value, size = [value, text], size + len(text)
         elif kind == 4:
-            value = {"k" * much: value}
+            value, size = {"k" * much: value}, size + much
     return value
 
 

@@ -15,7 +15,7 @@ from armarl.roster.make_player import make_player
 from armarl.search import PolicySearchPlayer
 from doors import refused
 from doors.files import policy
-from doors.games import REFUSALS, pool, spoilt
+from doors.games import REFUSALS, pool, prepare_states, spoilt
 
 NETWORK, JUDGE, SEARCH = "a network", "a judge", "a network that searches"
 PLAIN = ("random", "greedy", "flat:4", "grave:4", "ismcts:4", "rollout:4")
@@ -43,6 +43,7 @@ SMALL = (0, 1, 3)  # the variants with quick searches
 
 
 def prepare_players() -> None:
+    prepare_states()  # spoilt arrays hold states of any variant
     for variant in SMALL:
         for name in PLAIN:
             if player := _player(name, variant):

@@ -47,6 +47,7 @@ def _aec(kind: type[RawAECEnv], variant: int) -> Face:
         lambda rng: env.state(),
         lambda rng: env.describe(0),
         lambda rng: env.concealed_state(),
+        lambda rng: env.picture(0),
         lambda rng: env.load_state(env.state_bytes()),
     ]
     return env, lambda: env._states, calls
@@ -60,6 +61,7 @@ def _seat_env(variant: int) -> Face:
         lambda rng: env.reset(seed=int(rng.integers(9))),
         lambda rng: env.render(),
         lambda rng: env.describe(0),
+        lambda rng: env.picture(0),
         lambda rng: env.concealed_state(),
     ]
     return env, lambda: env.states, calls

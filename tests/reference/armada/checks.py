@@ -93,7 +93,9 @@ class Match:
         if dice is not None:
             self._load_dice(action, [list(face) for face in dice])
         self.played.append(text)
-        code = self.game.compiled(play_one)(self.states, 0, action, self._mask, self.rewards, 0)
+        code = self.game.compiled(play_one)(
+            self.states, 0, action, self._mask, self.rewards, 0, self.game.fixed_records
+        )
         assert code != WAS_ILLEGAL, f"the kernel refuses {text}"
         self.view = self.game.describe(self.states[0])
         self.reference.play(text, self.view["chance"], self.view["deck"])
@@ -156,14 +158,16 @@ def write_position(game: Game, states: States, position: dict[str, Any]) -> None
     owners = {name: number for number, name in enumerate(COLOURS)}
     owners |= {"tribes": layout.TRIBES, None: layout.NOBODY}
     nothing = {"owner": None, "colour": None, "bands": 0, "gold": 0}
+    s["ships"] = s["tribes"] = 0
     for place, name in enumerate(game.attributes["chart"].places):
         land, ship = position["territories"].get(name), position["ships"].get(name)
         here = land or ship or nothing
         s["owner"][place] = owners[here["colour" if land is None else "owner"]]
         s["bands"][place], s["gold"][place] = here["bands"], here["gold"]
-        s["ship"][place] = ship is not None if land is None else land["ship"]
-        if land is not None:
-            s["tribes"][place] = land["tribes"]
+        if ship is not None if land is None else land["ship"]:
+            layout.flip_ship(s, place)
+        if land is not None and place >= layout.CENTRAL:
+            s["tribes"][place - layout.CENTRAL] = land["tribes"]
     lands = position["territories"].values()
     for number, colour in enumerate(COLOURS):
         nobodys = sum(land["bands"] for land in lands if land["colour"] == colour)

@@ -18,23 +18,21 @@ Event = tuple[str, int, Any]
 
 def known(events: Sequence[Event], hands: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
     """The `known` of a `describe`: what each player remembers, and what is known about it."""
-    return [
-        {
-            "in_deck": sorted(_in_deck(events, seat, len(hands))[0].elements()),
-            "drawn": _in_deck(events, seat, len(hands))[1],
-            "holds": {card: _holds(events, seat, card) for card in ANSWERS},
-        }
-        for seat in range(len(hands))
-    ]
+    found = []
+    for seat in range(len(hands)):
+        certain, drawn = _in_deck(events, seat, len(hands))
+        holds = {card: _holds(events, seat, card) for card in ANSWERS}
+        found.append({"in_deck": sorted(certain.elements()), "drawn": drawn, "holds": holds})
+    return found
 
 
 def _in_deck(events: Sequence[Event], seat: int, players: int) -> tuple[Counter[str], list[int]]:
     """The cards that a seat knows to be in the deck, and the numbers that others drew since."""
     certain: Counter[str] = Counter()
     drawn = [0] * players
-    held = [sum(what == "deal" and who == player for what, who, _ in events) for player in range(4)]
+    held = [0] * players
     for what, who, card in events:
-        held[who] += (what == "draw") - (what == "play")
+        held[who] += (what in ("deal", "draw")) - (what == "play")
         if what == "look" and who == seat:
             surely = {kind: number - sum(drawn) for kind, number in certain.items()}
             certain = Counter(card) | Counter({k: n for k, n in surely.items() if n > 0})

@@ -163,7 +163,9 @@ def _check_game(
         reference.play(text)
         _count(occurred, reference, text, *before)
         played.append(text)
-        code = game.compiled(play_one)(states, 0, game.actions.id(text), mask, rewards, 0)
+        code = game.compiled(play_one)(
+            states, 0, game.actions.id(text), mask, rewards, 0, game.fixed_records
+        )
         expected = HAS_ENDED if reference.stage == "over" else reference.to_move
         assert code == expected, f"play returned {code}, not {expected}"
     history = history[: len(played) + 1]

@@ -75,7 +75,9 @@ class Table:
         mask = np.empty(len(self.game.actions), np.int8)
         rewards = np.full(self.game.players, np.nan)
         action = self.game.actions.id(text)
-        code: int = self.game.compiled(play_one)(self.states, 0, action, mask, rewards, 0)
+        code: int = self.game.compiled(play_one)(
+            self.states, 0, action, mask, rewards, 0, self.game.fixed_records
+        )
         if code == HAS_ENDED:
             self.rewards = rewards.tolist()
         return code

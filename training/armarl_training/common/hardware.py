@@ -30,8 +30,7 @@ def processor() -> str:
 def quicker_precision(device: str) -> str:
     """Return the faster precision of matrix products: bfloat16 if there are units, else float32.
 
-    On a processor without such instructions, float32 was six times as fast
-    (docs/training/training.md).
+    On a processor without such instructions, float32 was six times as fast.
     """
     if device == "cpu":
         its_own = {"amx_bf16", "avx512_bf16"} & _instructions()

@@ -63,6 +63,16 @@ class Axes:
             parts.append(text(self.place(number, self.y[0])[0], below, shown, anchor="middle"))
         return parts
 
+    def titles(self, x: str, y: str) -> list[str]:
+        """Write the titles of the axes: `x` below the labels, `y` upright at the left."""
+        middle, left = self.top + self.height / 2, self.left - 46
+        below = self.top + self.height + 36
+        upright = text(left, middle, y, anchor="middle")
+        return [
+            text(self.left + self.width / 2, below, x, anchor="middle"),
+            f'<g transform="rotate(-90 {left:.1f} {middle:.1f})">{upright}</g>',
+        ]
+
     def line(self, points: Points, colour: str, dashed: bool = False) -> str:
         """Draw a line through points."""
         marks = " ".join("{:.1f},{:.1f}".format(*self.place(*point)) for point in points)

@@ -20,7 +20,14 @@ from pydantic.fields import FieldInfo
 from armarl.common.files import read_text
 from armarl.common.messages import did_you_mean, printable
 from armarl.players.player_specs import scripted
-from armarl_training.config.learner_kinds import LEARNERS, LearnerKind, either, kind_of, readers
+from armarl_training.config.learner_kinds import (
+    LEARNERS,
+    LearnerKind,
+    either,
+    is_from_outside,
+    kind_of,
+    readers,
+)
 from armarl_training.config.yaml_text import dumped, parsed
 
 MOST = 1 << 50
@@ -320,7 +327,11 @@ class TrainingConfig(_Section):
     options: dict[str, Any] = Field(
         default_factory=dict, description="options of the game: players, advanced, ..."
     )
-    reward: str = Field("win", description="name of the reward to learn: win, gold")
+    reward: str = Field(
+        "win",
+        description="name of the reward to learn: win, gold; or `module:function`, a reward of "
+        "your own",
+    )
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 31)] = Field(
         0, description="seed of all random numbers in training"
     )
@@ -397,6 +408,11 @@ class TrainingConfig(_Section):
             raise ValueError(f"early_reward needs learner: {readers('early_reward')}")
         if critic and self.reward != "win":
             raise ValueError("learner: critic learns who wins, so it needs reward: win")
+        if is_from_outside(self.reward) and (self.device != "cpu" or self.ppo.looks):
+            raise ValueError(
+                "a reward of your own is a Python function, so it needs device: cpu and "
+                "ppo.looks: 0"
+            )
         return self
 
     @model_validator(mode="after")

@@ -19,6 +19,7 @@ from stable_baselines3.common.logger import Logger
 from torch import nn
 
 from armarl.core.game import Game
+from armarl.core.verbs import CUT_SHORT, ENDED
 from armarl.environments.seat_batch import SeatBatch
 from armarl.environments.seat_loops import LEARNER
 from armarl.players.protocol import Player
@@ -28,6 +29,7 @@ from armarl_training.config.training_config import ConfigError, TrainingConfig
 from armarl_training.learning.imitation import ImitationData
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import LONGEST_GRADIENT, RECENT_GAMES, annealed, minibatches
+from armarl_training.learning.rewards import Reward
 from armarl_training.learning.saving import (
     Saved,
     check_alike,
@@ -52,10 +54,17 @@ class PoolBatch(SeatBatch):
     """Games whose other sides are drawn for every game: players of the pool or the policy."""
 
     def __init__(self, game: Game, pool: OpponentPool, size: int, seed: int, reward: str) -> None:
-        self.pool = pool
+        self.pool, self._reward = pool, Reward(game, reward)
         self.latest: Player
-        super().__init__(game, size, [], reward, seat=None)
+        super().__init__(game, size, [], self._reward.compiled, seat=None)
         self.rng = np.random.default_rng(seed)
+
+    def answer(self, actions: NDArray[np.int64]) -> None:
+        super().answer(actions)
+        over = np.flatnonzero((self.ends == ENDED) | (self.ends == CUT_SHORT))
+        if self._reward.is_own and over.size:
+            returns = self._reward.returns(self.game.taken(self.states, over))
+            self.rewards[over] = returns[np.arange(over.size), self.seats[over]]
 
     def refresh(self, latest: Player) -> None:
         """Set the players: this policy, and the players that are in the pool now."""
@@ -82,9 +91,7 @@ class SelfPlayVecEnv(SeatVecEnv):
         for number in set(self.batch.lineups[i].tolist()) - {LEARNER}:
             name = self.batch.players[number].name
             self.recent.setdefault(name, deque(maxlen=RECENT_GAMES)).append(reward)
-        # A game that is cut short is worth 0 to all by the rules (ADA-30). If it were reported as
-        # truncated, SB3 would add its critic's value of the last position.
-        return super()._account(i, reward, final) | {"TimeLimit.truncated": False}
+        return super()._account(i, reward, final)
 
 
 class MaskablePPOLearner:

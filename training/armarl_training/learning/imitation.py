@@ -16,6 +16,7 @@ from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.players.protocol import Player, choose_legally
 from armarl.players.simple_players import RandomPlayer
+from armarl_training.learning.rewards import Reward
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def play_imitation_games(
         teacher: the player to imitate.
         games: number of games.
         exploration: fraction of actions that are random instead of the teacher's.
-        reward: name of the reward of the returns.
+        reward: name of the reward of the returns, see `rewards`.
         rng: random number generator for deals, the teacher's draws and random actions.
     """
     chance_player = RandomPlayer(game)
@@ -77,7 +78,7 @@ def play_imitation_games(
             played[astray] = chance_player.choose(away, movers[astray], rng.random(astray.size))
         game.apply(states, running, played)
         noted.append((positions, movers, chosen, running))
-    returns = game.returns(states, np.arange(games), reward)
+    returns = Reward(game, reward).returns(states)
     positions, movers, chosen, played_in = (
         np.concatenate([step[k] for step in noted]) for k in range(4)
     )

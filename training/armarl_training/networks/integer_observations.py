@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armarl.compiler.decorators import inlined
 from armarl.compiler.types import Observation, State, States
 from armarl.core.batch_loops import WrittenRows, own
-from armarl.core.verbs import verbs
+from armarl.core.verbs import Fixed, verbs
 from armarl_training.networks.learner_devices import Array, LearnerDevice, OnCpu
 from armarl_training.networks.softmax import SoftmaxScratch, find_legal, highest, pick, weigh
 
@@ -120,18 +120,25 @@ class Secrets(NamedTuple):
     secrets: WrittenRows  # (n, secrets)
 
 
-def keep_secrets(batch: Secrets, i: int, thread: int) -> None:
+def keep_secrets(batch: Secrets, i: int, thread: int, fixed: Fixed) -> None:
     """Write the features that only the other seats know, clockwise."""
     s, seat, out, seen = batch.states[i], batch.seats[i], batch.secrets[i], batch.seen[own(thread)]
-    keep_others(s, seat, batch.players, seen, batch.scales, batch.private, out)
+    keep_others(s, seat, batch.players, seen, batch.scales, batch.private, out, fixed)
 
 
 def keep_others(
-    s: State, seat: int, players: int, seen: Observation, scales: Any, private: Any, out: Any
+    s: State,
+    seat: int,
+    players: int,
+    seen: Observation,
+    scales: Any,
+    private: Any,
+    out: Any,
+    fixed: Fixed,
 ) -> None:
     """Write the features of a state that only seats other than `seat` know. `seen` is scratch."""
     for k in range(1, players):
-        verbs.observe(s, (seat + k) % players, seen)
+        verbs.observe(s, (seat + k) % players, seen, *fixed)
         keep_some(seen, scales, private, out[(k - 1) * private.size : k * private.size])
 
 

@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 from armarl.common.messages import printable, tell
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.training_config import ConfigError, load_config
-from armarl_training.run.progress import EVENTS
+from armarl_training.run.progress import CURVE, EVENTS
 from armarl_training.run.run import Report, Run, resume_run, start_run
 
 
@@ -35,8 +35,8 @@ def train(
         settings: changes as `key=value`.
         folder: folder of a new run; None: `runs/NAME`, after the configuration.
         resume: folder of a run to resume.
-        code: whether to allow players and a learner of the form `module:Class`, which are
-            imported.
+        code: whether to allow players, a learner and a reward of the form `module:name`,
+            which are imported.
 
     Returns:
         The exit status: 0, or 130 if the run was stopped.
@@ -62,7 +62,7 @@ def _train_and_measure(run: Run, again: str) -> int:
         tell(f"stopped after {run.decisions:,} decisions; continue with `{again}`")
         return 130
     path = run.export()
-    tell(f"saved {path}; measuring it ...")
+    tell(f"saved {path}; the learning curve is {run.folder / CURVE}. Measuring the policy ...")
     strength = run.evaluate(path)
     run.export(strength)
     for match in strength:
@@ -106,8 +106,8 @@ def sweep(
         settings: what to search for, and settings that all trials share, see `read_space`.
         folder: folder of the sweep; None: `runs/sweep-NAME`.
         trials: number of trials, at least 1.
-        code: whether to allow players and a learner of the form `module:Class`, which are
-            imported.
+        code: whether to allow players, a learner and a reward of the form `module:name`,
+            which are imported.
 
     Returns:
         The exit status: 0, 1 if every trial failed, or 130 if the sweep was stopped.

@@ -19,6 +19,7 @@ from armarl_training.config.learner_kinds import is_from_outside
 from armarl_training.config.training_config import ConfigError, TrainingConfig
 from armarl_training.learners.ppo.incremental.suitability import few_legal, suit
 from armarl_training.learning.opponent_pool import OpponentPool, training_player
+from armarl_training.learning.rewards import check_reward
 from armarl_training.learning.transfer import at_table
 
 
@@ -30,13 +31,18 @@ def check_players(
     Args:
         config: the configuration.
         folder: folder with the copies of policies that are named by path, if they exist yet.
-        code: whether to allow players and a learner of the form `module:Class`, which are
-            imported.
+        code: whether to allow players, a learner and a reward of the form `module:name`,
+            which are imported.
 
     Raises:
-        ConfigError: the game or a player does not exist.
+        ConfigError: the game, the reward or a player does not exist.
     """
     game = _game_of(config)
+    try:
+        check_reward(game, config.reward, code=code)
+        game.reward_kind(config.early_reward.reward or game.rewards[0])
+    except ValueError as error:
+        raise ConfigError(f"game, options or reward: {brief(error, 1000)}") from error
     try:
         Advice(game, config.network.advisers)
     except ValueError as error:
@@ -78,8 +84,6 @@ def first_policy(config: TrainingConfig, game: Game) -> NetworkPlayer | None:
 def _game_of(config: TrainingConfig) -> Game:
     try:
         game = make_game(config.game, **config.options)
-        game.reward_kind(config.reward)
-        game.reward_kind(config.early_reward.reward or config.reward)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"game, options or reward: {brief(error, 1000)}") from error
     return game

@@ -27,7 +27,8 @@ RATING = "rating"  # name of the column
 SCALE = "scale"  # name of the column; counts how often the anchors had changed before the row
 COLUMNS = ("decisions", "minutes", "decisions_per_second", RATING, SCALE)  # reserved for the run
 RETURNS = "return/"  # prefix of an opponent's name; the learner's mean return against it
-_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 170, 40  # _RIGHT is a minimum
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 70, 20, 170, 60  # _RIGHT is a minimum
+_ACROSS = "decisions learned from"  # the title of the x axis
 _LETTER = 7.5  # approximate width of a letter
 
 
@@ -201,8 +202,7 @@ def curve(rows: list[dict[str, float]], scale: int = 0, sides: int = 2) -> str:
     )
     axes = Axes(_LEFT, _TOP, _WIDTH, _HEIGHT, (0.0, most), (0.0, 1.0))
     across = ticks(0.0, most)
-    parts = axes.frame(across, " %", 100)
-    parts.append(text(_LEFT + _WIDTH + 40, _TOP + _HEIGHT + 18, "decisions"))
+    parts = [*axes.frame(across, " %", 100), *axes.titles(_ACROSS, "games won")]
     right = float(_RIGHT)
     for k, name in enumerate(names):
         colour = COLOURS[k % len(COLOURS)]
@@ -223,8 +223,8 @@ def curve(rows: list[dict[str, float]], scale: int = 0, sides: int = 2) -> str:
     axes = Axes(_LEFT, below, _WIDTH, _HEIGHT / 2, (0.0, most), (low, high))
     parts += [
         *axes.frame(across),
+        *axes.titles(_ACROSS, "rating (Elo points)"),
         axes.line(rating, "#000"),
-        text(_LEFT + _WIDTH + 10, below + 14, "rating, Elo points"),
     ]
     return picture(_LEFT + _WIDTH + right, below + _HEIGHT / 2 + _BETWEEN, parts)
 

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -36,7 +37,7 @@ from armarl.common.files import (
     remove_temporaries,
     write_text,
 )
-from armarl.common.messages import brief
+from armarl.common.messages import brief, tell
 from armarl.matches.match import play_match
 from armarl.players.player_specs import Spec
 from armarl.policies.network_players import NetworkPlayer
@@ -146,8 +147,8 @@ class Run:
         Args:
             config: the configuration. The run resolves its precision, see `resolve_precision`.
             folder: the run's folder.
-            code: whether to allow players and a learner of the form `module:Class`, which are
-                imported.
+            code: whether to allow players, a learner and a reward of the form `module:name`,
+                which are imported.
             lock: lock of the folder, see `lock_run`, if the caller holds it already. The run takes
                 it over.
         """
@@ -515,8 +516,9 @@ class Run:
     def _stop_on_signal(self) -> Iterator[None]:
         """Stop after the update at the first Ctrl-C or SIGTERM, and at once at a second one.
 
-        A second Ctrl-C raises KeyboardInterrupt, and a second SIGTERM ends the process. Does
-        nothing outside the main thread, since only the main thread receives signals.
+        The first one is acknowledged on stderr at once. A second Ctrl-C raises KeyboardInterrupt,
+        and a second SIGTERM ends the process. Does nothing outside the main thread, since only the
+        main thread receives signals.
         """
         self._stopped = False
         if threading.current_thread() is not threading.main_thread():
@@ -527,6 +529,12 @@ class Run:
             self._stopped = True
             signal.signal(signal.SIGINT, signal.default_int_handler)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            with suppress(OSError, RuntimeError, ValueError):  # closed, or in the middle of a line
+                tell(
+                    "\nstopping at the end of this update; a second Ctrl-C stops at once, without "
+                    "saving",
+                    to=sys.stderr,
+                )
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
@@ -542,8 +550,8 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     Args:
         config: the configuration, as `load_config` returns it.
         folder: the run's folder; it is created if needed.
-        code: whether to allow players and a learner of the form `module:Class`, which are
-            imported.
+        code: whether to allow players, a learner and a reward of the form `module:name`,
+            which are imported.
 
     Returns:
         The run, which holds the folder's lock.
@@ -605,8 +613,8 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         folder: the run's folder.
         changes: settings to change, as `key=value`. `TrainingConfig.changed` says which may
             change.
-        code: whether to allow players and a learner of the form `module:Class`, which are
-            imported.
+        code: whether to allow players, a learner and a reward of the form `module:name`,
+            which are imported.
 
     Returns:
         The run, which holds the folder's lock.

@@ -171,8 +171,8 @@ class Sweep:
             config: path or name of a configuration.
             settings: what to search for, and settings that all trials share, see `read_space`.
             folder: the sweep's folder; it is created if needed.
-            code: whether to allow players and a learner of the form `module:Class`, which are
-                imported.
+            code: whether to allow players, a learner and a reward of the form `module:name`,
+                which are imported.
 
         Raises:
             ConfigError: the configuration cannot be used, or there is nothing to search for. No

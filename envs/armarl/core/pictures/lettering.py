@@ -65,9 +65,14 @@ def write(
         at += known.get(letter, _BOX)[0]
     scale = f"{size / EM:.3f}".rstrip("0")
     return (
-        f'<g data-text="{escape(line)}" transform="translate({x:.1f} {y:.1f}) scale({scale})" '
+        f'<g data-text="{plain(line)}" transform="translate({x:.1f} {y:.1f}) scale({scale})" '
         f'fill="{fill}"{more and " " + more}>{"".join(uses)}</g>'
     )
+
+
+def plain(text: str) -> str:
+    """Return text as it stands in SVG, with no markup, and no colour or reference of ours in it."""
+    return escape(text).replace("var(", "var&#40;").replace("url(", "url&#40;")
 
 
 def letter_id(letter: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Scene(NamedTuple):
-    """The input of a game's drawing. It holds nothing that the seat may not know.
+    """The input of a game's drawing and telling. It holds nothing that the seat may not know.
 
     Attributes:
         game: the variant.
@@ -34,6 +34,19 @@ class Scene(NamedTuple):
     before: dict[str, Any] | None
     last: tuple[int, str] | None
     names: tuple[str, ...]
+
+
+class Told(NamedTuple):
+    """An action and all that came of it, in words, as far as a seat may know it.
+
+    Attributes:
+        words: sentences, each with its full stop.
+        turn: a heading of the turn in which the action was played, such as "turn 3, green", or
+            None in games that do not number their turns.
+    """
+
+    words: tuple[str, ...]
+    turn: str | None = None
 
 
 @dataclass(frozen=True)

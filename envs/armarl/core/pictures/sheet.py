@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
 from typing import NamedTuple
 
 from armarl.core.pictures import lettering
@@ -61,17 +60,22 @@ class Sheet:
         self, box: Box, body: str, title: str = "", style: str = "", size: str = ""
     ) -> str:
         """Return a document with some parts and all that they refer to."""
-        needed = "".join(self._needed(body))
+        needed = "".join(self.needed(body))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="armarl-{self.name}" {size}'
             f'viewBox="{" ".join(f"{number:g}" for number in box)}" role="img">'
-            f"<title>{escape(title)}</title>{style}<defs>{needed}</defs>\n{body}\n</svg>"
+            f"<title>{lettering.plain(title)}</title>{style}<defs>{needed}</defs>\n{body}\n</svg>"
         )
 
     def painted(self, svg: str, theme: str) -> str:
         """Return SVG with the colours of a theme in place of their names."""
         shade = PLAIN_THEMES.index(theme)
         return _COLOUR.sub(lambda match: self.colours[match[1]][shade], svg)
+
+    def variables(self, theme: str) -> str:
+        """Return the colours of a theme as the properties of a style rule, for `var(--name)`."""
+        shade = PLAIN_THEMES.index(theme)
+        return ";".join(f"--{name}:{shades[shade]}" for name, shades in self.colours.items())
 
     def dark_style(self) -> str:
         """Return a style sheet that darkens the light colours where the reader's browser asks.
@@ -87,7 +91,7 @@ class Sheet:
         )
         return f"<style>@media(prefers-color-scheme:dark){{{rules}}}</style>"
 
-    def _needed(self, body: str) -> Iterator[str]:
+    def needed(self, body: str) -> Iterator[str]:
         """Yield the definitions that some SVG refers to, and those that they refer to."""
         wanted, seen = sorted(_references(body)), set[str]()
         while wanted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,13 @@ from armarl.games.armada.observation import observation_table, observe
 from armarl.games.armada.rivals import progress
 from armarl.games.armada.rules import apply
 from armarl.games.armada.rules.scoring import REWARD_NAMES, returns
+from armarl.games.armada.scripted.distance_maps import SCRATCH
 from armarl.games.armada.scripted.greedy import greedy
 from armarl.games.armada.state import (
     ALL_CARDS,
     COUPS,
+    FIXED,
+    FOUR,
     MAX_PLACES,
     MORE_COUPS,
     RAID_COUPS,
@@ -41,6 +45,8 @@ from armarl.games.armada.state import (
 from armarl.games.armada.text.describe import describe
 from armarl.games.armada.text.drawing import draw
 from armarl.games.armada.text.explain import explain
+from armarl.games.armada.text.positions import states_from
+from armarl.games.armada.text.tell import tell
 from armarl.games.armada.validity.valid import FAULTS, valid
 
 VERSION = 2
@@ -62,9 +68,7 @@ VERBS = Verbs(
     progress=progress,
 )
 
-# The chart and the dice are left out: two charts with the same sizes differ only in where borders
-# lead, and dice only in how many pieces they move.
-OPTION_FIELDS = ("players", "cards", "enrolment", "max_turns", "places", "first", "launches")
+OPTION_FIELDS = ("chart", "players", "cards", "enrolment", "max_turns", "places")
 
 MAX_TURNS = 400  # most games between players that try to win end within a hundred turns
 MOST_TURNS = 10**6
@@ -150,6 +154,7 @@ def _make(
     }
     if dice != load_dice():  # left out for the standard dice, as before there were others
         options |= {"dice": dice.as_dict()}
+    fixed = _fixed(cards, enrolment, chart, dice)
     return Game(
         name="armada",
         version=VERSION,
@@ -160,12 +165,16 @@ def _make(
         observation=observation_table(chart, dice, players, max_turns, cards),
         rewards=REWARD_NAMES,
         max_actions=_longest_game(max_turns),
-        blank=_blank(players, cards, enrolment, max_turns, chart, dice),
+        blank=_blank(players, cards, enrolment, max_turns, len(chart.places), fixed),
+        fixed=fixed,
+        scratch=SCRATCH,
         verbs=VERBS,
         make=make,
         _describe=describe,
         _draw=draw,
         _picture=picture,
+        _tell=tell,
+        _states_from=states_from,
         _explain=explain,
         option_fields=OPTION_FIELDS,
         faults=FAULTS,
@@ -175,38 +184,47 @@ def _make(
 
 
 def _blank(
-    players: int, cards: bool, enrolment: bool, max_turns: int, chart: Chart, dice: Dice
+    players: int, cards: bool, enrolment: bool, max_turns: int, places: int, fixed: Any
 ) -> Any:
-    """Return a state record with the options, the chart and the dice, for the compiled rules."""
+    """Return a state record with the options, and the fingerprint of `fixed`."""
     blank = np.zeros((), apply.STATE)
     blank["players"], blank["cards"], blank["enrolment"] = players, cards, enrolment
-    blank["max_turns"] = max_turns
-    sizes = [family.size for family in families(chart, cards, enrolment)]
-    blank["first"] = np.cumsum([0, *sizes])
-    _fill_borders(blank, chart)
-    blank["places"] = len(chart.places)
-    blank["cities"], blank["posts"] = city_places(chart), post_places(chart)
-    blank["launches"] = np.cumsum([0, *(len(chart.coast(city)) for city in city_places(chart))])
-    blank["farthest"], blank["faces"] = chart.farthest, dice.faces
+    blank["max_turns"], blank["places"] = max_turns, places
+    blank["chart"] = int.from_bytes(sha256(fixed.tobytes()).digest()[:8], "little")
     return blank[()]
 
 
-def _fill_borders(blank: Any, chart: Chart) -> None:
-    """Write the chart's borders into `blank`, as lists and as sets.
+def _fixed(cards: bool, enrolment: bool, chart: Chart, dice: Dice) -> Any:
+    """Return the record of the chart, the dice and the action ids, for the compiled rules."""
+    fixed = np.zeros((), FIXED)
+    sizes = [family.size for family in families(chart, cards, enrolment)]
+    fixed["first"] = np.cumsum([0, *sizes])
+    _fill_borders(fixed, chart)
+    fixed["cities"], fixed["posts"] = city_places(chart), post_places(chart)
+    for lair in range(FOUR):
+        fixed["city_sets"][lair] = sum(1 << city for city in chart.cities[lair])
+    fixed["post_set"] = sum(1 << post for post in post_places(chart))
+    fixed["launches"] = np.cumsum([0, *(len(chart.coast(city)) for city in city_places(chart))])
+    fixed["farthest"], fixed["faces"] = chart.farthest, dice.faces
+    return fixed[()]
+
+
+def _fill_borders(fixed: Any, chart: Chart) -> None:
+    """Write the chart's borders into `fixed`, as lists and as sets.
 
     The list has every border in both directions, borders to land first. Each place has the index
     of its first border to land and of its first border to sea.
     """
     to_land, to_sea = directed_borders(chart)
     borders = np.array(to_land + to_sea)
-    blank["border_to"][: len(borders)] = borders[:, 1]
+    fixed["border_to"][: len(borders)] = borders[:, 1]
     places = np.arange(MAX_PLACES + 1)
-    blank["land_borders"] = np.searchsorted([a for a, _ in to_land], places)
-    blank["sea_borders"] = len(to_land) + np.searchsorted([a for a, _ in to_sea], places)
+    fixed["land_borders"] = np.searchsorted([a for a, _ in to_land], places)
+    fixed["sea_borders"] = len(to_land) + np.searchsorted([a for a, _ in to_sea], places)
     for place, land in to_land:
-        blank["land_near"][place] |= np.int64(1) << land
+        fixed["land_near"][place] |= np.int64(1) << land
     for place, square in to_sea:
-        blank["sea_near"][place] |= np.int64(1) << square - TERRITORIES
+        fixed["sea_near"][place] |= np.int64(1) << square - TERRITORIES
 
 
 def _longest_game(max_turns: int) -> int:

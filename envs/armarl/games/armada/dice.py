@@ -17,7 +17,7 @@ from armarl.games.armada.chart.checks import shortened
 DIE_NAMES = ("combat", "gold", "tribes")
 SIDES = 6  # of each die
 MOST = 12  # highest face: a find is doubled at most twice, so it stays below the supply of 50
-MAX_BYTES = 2**16  # of a file
+MAX_BYTES = 2**12  # of a text: the time to read TOML may grow with the square of its length
 STANDARD = Path(__file__).with_name("dice.toml")
 
 _FORMS = (
@@ -73,19 +73,21 @@ def _checked(die: str, faces: Any) -> tuple[int, ...]:
     Raises:
         DiceError: their number is not SIDES, or a face is out of range.
     """
-    if not isinstance(faces, list | tuple) or len(faces) != SIDES:
-        found = len(faces) if isinstance(faces, list | tuple) else shortened(faces)
-        raise DiceError(f"the {die} die must list {SIDES} faces (ADA-7), not {found}")
+    found = list(faces) if isinstance(faces, list | tuple) else None  # a copy: it may change
+    if found is None or len(found) != SIDES:
+        said = shortened(faces) if found is None else len(found)
+        raise DiceError(f"the {die} die must list {SIDES} faces (ADA-7), not {said}")
     least, signs = 0, ""
     if die == "combat":
         least, signs = -MOST, " (hits above 0, losses below 0, never both on one face)"
-    for face in faces:
-        if not is_whole(face) or not least <= face <= MOST:
+    numbers = [int(face) if is_whole(face) else None for face in found]  # subclasses may lie
+    for face, number in zip(found, numbers, strict=True):
+        if number is None or not least <= number <= MOST:
             raise DiceError(
                 f"the {die} die: a face must be a whole number from {least} to {MOST}{signs}, "
                 f"not {shortened(face)}"
             )
-    return tuple(map(int, faces))
+    return tuple(number for number in numbers if number is not None)
 
 
 def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Dice:
@@ -93,8 +95,7 @@ def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Di
 
     Args:
         source: None for the standard dice, the path of a TOML file with the lists `combat`, `gold`
-            and `tribes`, its text (a string of several lines), a mapping of these lists, or `Dice`,
-            which are returned as they are.
+            and `tribes`, its text (a string of several lines), a mapping of these lists, or `Dice`.
 
     Raises:
         DiceError: the dice break ADA-7 or cannot be read. The message says what is wrong and what
@@ -111,17 +112,17 @@ def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Di
     if source is None:
         return _standard()
     if isinstance(source, Dice):
-        return source
+        return Dice(*source.faces)  # checked anew: a subclass may have other faces
     if isinstance(source, Mapping):
-        return _of_mapping(source)
+        return _of_mapping(dict(source))
     if isinstance(source, str) and "\n" in source:
         return _of_text(source)
     if not isinstance(source, str | Path):
         raise DiceError(f"{_FORMS}; not {shortened(source)}")
     try:
         return _of_text(read_text(Path(source), MAX_BYTES))
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"{brief(error)}; {_FORMS}") from error
+    except OSError as error:
+        raise type(error)(f"{brief(error)}; {_FORMS}") from error
     except ValueError as error:  # DiceError too
         raise DiceError(f"{brief(source)}: {error}") from error
 
@@ -133,6 +134,8 @@ def _standard() -> Dice:
 
 def _of_text(text: str) -> Dice:
     """Read the text of a TOML file."""
+    if len(text) > MAX_BYTES:
+        raise DiceError(f"the text of dice may have at most {MAX_BYTES:,} characters")
     try:
         dice = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # no TOML, or thousands of digits or brackets
@@ -140,7 +143,7 @@ def _of_text(text: str) -> Dice:
     return _of_mapping(dice)
 
 
-def _of_mapping(dice: Mapping[str, Any]) -> Dice:
+def _of_mapping(dice: dict[str, Any]) -> Dice:
     if set(dice) != set(DIE_NAMES):
         raise DiceError(f"the dice must be combat, gold and tribes, not {shortened(list(dice))}")
     return Dice(**dice)

@@ -103,7 +103,7 @@ ROUNDS = 7.0  # average number of rounds that a game still lasts from a position
 
 
 @kernel
-def evaluate(s: State, out: Returns) -> None:
+def evaluate(s: State, out: Returns, fixed: State) -> None:
     """Write the expected "win" return of every seat into `out`, float64, shape (players,).
 
     The state must not be over and must hide nothing. The estimates add up to 0.
@@ -112,7 +112,7 @@ def evaluate(s: State, out: Returns) -> None:
     out[:] = 0.0
     for colour in range(FOUR):
         if s.seat_of[colour] >= 0:
-            strength = math.exp(_log_strength(s, colour))
+            strength = math.exp(_log_strength(s, colour, fixed))
             out[s.seat_of[colour]] += strength
             total += strength
     ends = _chance_to_end(s)
@@ -128,19 +128,23 @@ def _chance_to_end(s: State) -> Real:
 
 
 @kernel
-def _log_strength(s: State, colour: Int) -> Real:
+def _log_strength(s: State, colour: Int, fixed: State) -> Real:
     """Return the weighted sum for a colour, the logarithm of its strength."""
     row, owned = np.int64(s.players > 2), territories_of(s, colour)
     total = WEIGHTS[row, HOLDS_LAIR] * (lairs_held(owned) > 0)
-    total += WEIGHTS[row, POST] * posts_owned(s, owned)
-    total += WEIGHTS[row, CENTRE_POST] * ((owned >> post_place(s, CENTRE)) & 1)
-    total += WEIGHTS[row, BAND_ON_POST] * _bands_on_posts(s, colour)
-    total += WEIGHTS[row, ENEMY_CITY] * min(enemy_cities_owned(s, owned, colour), CITIES_ASKED)
+    total += WEIGHTS[row, POST] * posts_owned(owned, fixed)
+    total += WEIGHTS[row, CENTRE_POST] * ((owned >> post_place(CENTRE, fixed)) & 1)
+    total += WEIGHTS[row, BAND_ON_POST] * _bands_on_posts(s, colour, fixed)
+    total += WEIGHTS[row, ENEMY_CITY] * min(
+        enemy_cities_owned(s, owned, colour, fixed), CITIES_ASKED
+    )
     total += WEIGHTS[row, CENTRAL_TERRITORY] * owned_in(owned, FOUR)
     total += WEIGHTS[row, CARD] * np.int64(s.hand_size[s.seat_of[colour]])
     if colour == acting_colour(s):
         total += WEIGHTS[row, COUP] * np.int64(s.coups[s.raid])
-    return total + _worth_of_pieces(s, row, colour) + _worth_of_victory(s, row, colour, owned)
+    return (
+        total + _worth_of_pieces(s, row, colour) + _worth_of_victory(s, row, colour, owned, fixed)
+    )
 
 
 @kernel
@@ -164,11 +168,11 @@ def _worth_of_pieces(s: State, row: Int, colour: Int) -> Real:
 
 
 @kernel
-def _bands_on_posts(s: State, colour: Int) -> Int:
+def _bands_on_posts(s: State, colour: Int, fixed: State) -> Int:
     """Return the number of bands on own posts, at most MOST_MEN counted on each."""
     bands = 0
     for post in range(ALL_POSTS):
-        place = post_place(s, post)
+        place = post_place(post, fixed)
         if s.owner[place] == colour:
             men: Int = np.int64(s.bands[place])
             bands += min(men, MOST_MEN)
@@ -176,9 +180,9 @@ def _bands_on_posts(s: State, colour: Int) -> Int:
 
 
 @kernel
-def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int) -> Real:
+def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int, fixed: State) -> Real:
     """Return the part of the sum for nearness to victory (ADA-27) and for a claim (ADA-28)."""
-    missing = _missing(s, colour, owned)
+    missing = _missing(s, colour, owned, fixed)
     if missing > 1:
         return 0.0
     if missing == 1:
@@ -191,12 +195,12 @@ def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int) -> Real:
 
 
 @kernel
-def _missing(s: State, colour: Int, owned: Int) -> Int:
+def _missing(s: State, colour: Int, owned: Int, fixed: State) -> Int:
     """ADA-27: return how many more territories a colour needs to be in victory."""
     most = 0
     for lair in range(FOUR):
         most = max(most, owned_in(owned, lair))
-    centre = (owned >> post_place(s, CENTRE)) & 1
-    by_posts = max(POSTS_ASKED - posts_owned(s, owned), 1 - centre)
-    by_cities = max(CITIES_ASKED - enemy_cities_owned(s, owned, colour), 0)
+    centre = (owned >> post_place(CENTRE, fixed)) & 1
+    by_posts = max(POSTS_ASKED - posts_owned(owned, fixed), 1 - centre)
+    by_cities = max(CITIES_ASKED - enemy_cities_owned(s, owned, colour, fixed), 0)
     return max(LAIR_HELD - most, 0) + min(by_posts, by_cities)

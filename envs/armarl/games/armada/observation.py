@@ -24,7 +24,7 @@ from armarl.games.armada.chart.geography import Chart
 from armarl.games.armada.dice import Dice
 from armarl.games.armada.knowledge import HELD, LACKED, known_top, number_on_top
 from armarl.games.armada.rules.orders import CARD_HITS
-from armarl.games.armada.rules.scoring import in_victory
+from armarl.games.armada.rules.scoring import is_victory
 from armarl.games.armada.state import (
     ALL_CARDS,
     ANSWER_ATTACK,
@@ -84,6 +84,7 @@ class View(NamedTuple):
 
     seat: Any
     own: Any  # the colour from which the seat sees the game
+    fixed: Any  # the chart and the dice
 
 
 @kernel
@@ -99,9 +100,9 @@ def perspective(s: State, seat: int) -> Any:
     return colour
 
 
-def look(s: State, seat: int) -> View:
+def look(s: State, seat: int, fixed: State) -> View:
     """Return a seat's view of a state."""
-    return View(seat, perspective(s, seat))
+    return View(seat, perspective(s, seat), fixed)
 
 
 blocks = Blocks(look)
@@ -140,10 +141,14 @@ def _one_hot(number: int, out: Observation) -> None:
     )
 )
 def _bands(s: State, view: View, bands: Target) -> None:
-    for k in range(FOUR):
+    everybodys = window(bands.out, 0, s.places)  # at first; later the own colour's
+    _numbers(s.bands, 0, Target(everybodys, bands.unit))
+    for k in range(1, FOUR):
         colour, out = (view.own + k) % FOUR, window(bands.out, k * s.places, s.places)
         for place in range(out.size):
-            out[place] = s.bands[place] * (s.owner[place] == colour) * bands.unit
+            out[place] = everybodys[place] * np.float32(s.owner[place] == colour)
+    for place in range(everybodys.size):
+        everybodys[place] *= np.float32(s.owner[place] == view.own)
 
 
 @blocks.add(
@@ -164,7 +169,11 @@ def _gold(s: State, view: View, gold: Target) -> None:
 
 @blocks.add(Declared("ship", ("places",), 1, "a ship there (on land: not launched)", on="places"))
 def _ship(s: State, view: View, ship: Target) -> None:
-    _numbers(s.ship, 0, ship)
+    for i in range(TERRITORIES):
+        ship.out[i] = s.ships[0] >> i & 1
+    squares = window(ship.out, TERRITORIES, ship.out.size - TERRITORIES)
+    for i in range(squares.size):
+        squares[i] = s.ships[1] >> i & 1
 
 
 @blocks.add(Declared("explored", (CENTRALS,), 1, "the central territory is explored", on="central"))
@@ -181,7 +190,7 @@ def _tribes_own(s: State, view: View, tribes_own: Target) -> None:
 
 @blocks.add(Declared("tribes", (CENTRALS,), MOST_PIECES, "tribes there", _TRIBES, on="central"))
 def _tribes(s: State, view: View, tribes: Target) -> None:
-    _numbers(s.tribes, CENTRAL, tribes)
+    _numbers(s.tribes, 0, tribes)
 
 
 # --- the colours ----------------------------------------------------------------------------------
@@ -229,12 +238,12 @@ def _standing(
     for k in range(FOUR):
         colour = (view.own + k) % FOUR
         owned = territories_of(s, colour)
-        victory.out[k] = in_victory(s, colour)
+        victory.out[k] = is_victory(s, owned, colour, view.fixed)
         for lair in range(FOUR):
             lairs.out[k * FOUR + lair] = owned_in(owned, lair) * lairs.unit
-            cities.out[k * FOUR + lair] = cities_owned(s, owned, lair) * cities.unit
-        enemy_cities.out[k] = enemy_cities_owned(s, owned, colour) * enemy_cities.unit
-        posts.out[k] = posts_owned(s, owned) * posts.unit
+            cities.out[k * FOUR + lair] = cities_owned(owned, lair, view.fixed) * cities.unit
+        enemy_cities.out[k] = enemy_cities_owned(s, owned, colour, view.fixed) * enemy_cities.unit
+        posts.out[k] = posts_owned(owned, view.fixed) * posts.unit
         central.out[k] = owned_in(owned, FOUR) * central.unit
 
 

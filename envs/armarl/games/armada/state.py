@@ -1,12 +1,13 @@
 """The layout of a state of Armada, and simple queries on it.
 
-A state is one record of type `STATE` that holds everything: the board, the hands, the options, the
-random number generator, the dice, and the parts of the chart that the rules need, so that the
-compiled rules work for every chart and all dice. The numbers `ADA-n` refer to the rules page.
+A state is one record of type `STATE` that holds everything that changes in a game, the options and
+the random number generator. A variant has one record of type `FIXED`: the dice and the parts of the
+chart that the rules need, so that the compiled rules work for every chart and all dice. The numbers
+`ADA-n` refer to the rules page.
 
 Places are numbered as in the chart: 52 territories (lairs in play order, seven each, then the 24
 central ones), then the sea squares. Colours are 0 to 3 in play order. Small numbers are *signed*.
-The sum of two unsigned ones would have a type that Numba can mix with signed ones only as floats.
+The sum of two unsigned ones would be uint64, which must not mix with signed ones (`randomness`).
 """
 
 from __future__ import annotations
@@ -27,16 +28,12 @@ from armarl.games.armada.actions import (
     TERRITORIES,
 )
 from armarl.games.armada.chart.geography import MOST_BORDERS, MOST_SQUARES
-from armarl.games.armada.chart.loading import CITIES, COLOURS, POSTS
+from armarl.games.armada.chart.loading import COLOURS, POSTS
 from armarl.games.armada.dice import DIE_NAMES, SIDES
 
 MAX_PLAYERS = 4
 PLACE_ROOM = 128  # capacity for places, a multiple of 64 so that sets fill whole words
 MAX_PLACES = TERRITORIES + MOST_SQUARES
-# Number of sets by place, one word each. It equals the number of costs of the scripted player,
-# which reuses this space for its own sets.
-SETS = 121
-
 LAIR = CENTRAL // len(COLOURS)  # territories per lair
 FOUR = len(COLOURS)
 CENTRALS = TERRITORIES - CENTRAL
@@ -126,37 +123,46 @@ STAGE_NAMES = (
     "over",
 )
 
-# Fields of equal width stand together, the widest first, so that the record has no gaps.
-STATE = record_type(
+# Fields of equal width stand together, the widest first, so that records have no gaps.
+FIXED = record_type(
     [
-        ("rng", np.uint64),
         # The chart as sets, for each place: contiguous land, and contiguous squares, which count
         # from 0 in these sets.
-        ("land_near", np.int64, SETS),
-        ("sea_near", np.int64, SETS),
-        ("turn", np.int32),  # colour turns ended; -1 in the preliminary turn
-        ("max_turns", np.int32),  # ADA-30
+        ("land_near", np.int64, MAX_PLACES),
+        ("sea_near", np.int64, MAX_PLACES),
+        ("city_sets", np.int64, FOUR),  # the territories of each lair that have a city
+        ("post_set", np.int64),  # the territories that have a trading post
         # The chart as numbers. Borders are numbered in both directions, first those to land, then
         # those to sea. The borders from place p to land start at `land_borders[p]` and end before
         # `land_borders[p + 1]`. Those to sea work likewise.
         ("first", np.int16, FAMILIES + 1),  # first action id of every family
         ("land_borders", np.int16, MAX_PLACES + 1),
         ("sea_borders", np.int16, MAX_PLACES + 1),
-        ("order", np.int16),  # the action that began the chain under way, or -1
         ("launches", np.int8, ALL_CITIES + 1),  # number of each city's first launch
         ("border_to", np.int8, 2 * MOST_BORDERS),
         ("cities", np.int8, ALL_CITIES),  # places of the cities, three per lair
         ("posts", np.int8, ALL_POSTS),  # places of the trading posts, the Centre first
-        ("places", np.int8),  # number of territories and sea squares
         ("farthest", np.int8, FOUR),  # ADA-12: the lair that is farthest from each lair
         # ADA-7: the faces of each die. Those for combat are hits above 0 and losses below 0.
         ("faces", np.int8, (len(DIE_NAMES), SIDES)),
+    ],
+    needed=(),
+)
+STATE = record_type(
+    [
+        ("rng", np.uint64),
+        ("chart", np.uint64),  # the fingerprint of the variant's record of type FIXED
+        # The territories with a ship, which was not launched, and the squares with one, as sets.
+        # Squares count from 0.
+        ("ships", np.int64, 2),
+        ("turn", np.int32),  # colour turns ended; -1 in the preliminary turn
+        ("max_turns", np.int32),  # ADA-30
+        ("order", np.int16),  # the action that began the chain under way, or -1
         # The board.
         ("owner", np.int8, PLACE_ROOM),  # flag on land, colour of the crew at sea
         ("bands", np.int8, PLACE_ROOM),
         ("gold", np.int8, PLACE_ROOM),
-        ("ship", np.int8, PLACE_ROOM),  # 1 where a ship is (on land: not launched)
-        ("tribes", np.int8, TERRITORIES),
+        ("tribes", np.int8, CENTRALS),
         ("reserve", np.int8, FOUR),  # bands that each colour may still place
         ("supply_gold", np.int8),
         ("supply_tribes", np.int8),
@@ -198,10 +204,11 @@ STATE = record_type(
         ("seat_of", np.int8, FOUR),  # the player of each colour, or -1
         ("neutral", np.int8),  # ADA-12: nobody's colour, or -1
         ("players", np.int8),
+        ("places", np.int8),  # number of territories and sea squares
         ("cards", np.int8),
         ("enrolment", np.int8),
         ("winner", np.int8),  # the winning player, or -1
-        ("padding", np.int8, 7),
+        ("padding", np.int8, 11),
     ],
 )
 
@@ -234,15 +241,15 @@ def is_enemy(s: State, colour: Int, other: Int) -> Int:
 
 
 @kernel
-def city_place(s: State, city: Int) -> Int:
+def city_place(city: Int, fixed: State) -> Int:
     """Return the place of a city, 0 to 11."""
-    return np.int64(s.cities[city])
+    return np.int64(fixed.cities[city])
 
 
 @kernel
-def post_place(s: State, post: Int) -> Int:
+def post_place(post: Int, fixed: State) -> Int:
     """Return the place of a trading post, 0 to 4."""
-    return np.int64(s.posts[post])
+    return np.int64(fixed.posts[post])
 
 
 # --- ownership -----------------------------------------------------------------------------------
@@ -286,30 +293,24 @@ def owned_in(owned: Int, lair: Int) -> Int:
 
 
 @inlined
-def cities_owned(s: State, owned: Int, lair: Int) -> Int:
+def cities_owned(owned: Int, lair: Int, fixed: State) -> Int:
     """Count the territories of a set with a city of this lair."""
-    n = 0
-    for city in range(lair * CITIES, (lair + 1) * CITIES):
-        n += (owned >> city_place(s, city)) & 1
-    return n
+    return count(owned & fixed.city_sets[lair])
 
 
 @inlined
-def posts_owned(s: State, owned: Int) -> Int:
+def posts_owned(owned: Int, fixed: State) -> Int:
     """Count the territories of a set with a trading post."""
-    n = 0
-    for post in range(ALL_POSTS):
-        n += (owned >> post_place(s, post)) & 1
-    return n
+    return count(owned & fixed.post_set)
 
 
 @inlined
-def enemy_cities_owned(s: State, owned: Int, colour: Int) -> Int:
+def enemy_cities_owned(s: State, owned: Int, colour: Int, fixed: State) -> Int:
     """ADA-27: count the cities in a set whose lair's printed colour is not the player's."""
     n = 0
     for lair in range(FOUR):
         if is_enemy(s, colour, lair):
-            n += cities_owned(s, owned, lair)
+            n += cities_owned(owned, lair, fixed)
     return n
 
 
@@ -329,16 +330,16 @@ def lairs_held(owned: Int) -> Int:
 
 
 @kernel
-def border_from(s: State, border: Int) -> Int:
+def border_from(border: Int, fixed: State) -> Int:
     """Return the place that a border starts from.
 
     It is the last place whose first border is not above `border`.
     """
-    by_land = border < s.sea_borders[0]
-    low, high = np.int64(0), np.int64(s.places)
+    by_land = border < fixed.sea_borders[0]
+    low, high = np.int64(0), np.int64(MAX_PLACES)
     while high - low > 1:
         middle = (low + high) >> 1
-        first = np.int64(s.land_borders[middle] if by_land else s.sea_borders[middle])
+        first = np.int64(fixed.land_borders[middle] if by_land else fixed.sea_borders[middle])
         if first <= border:
             low = middle
         else:
@@ -347,6 +348,29 @@ def border_from(s: State, border: Int) -> Int:
 
 
 # --- places --------------------------------------------------------------------------------------
+
+
+@kernel
+def has_ship(s: State, place: Int) -> Int:
+    """Return whether a ship is on a place (on land: not launched)."""
+    if place < TERRITORIES:
+        return s.ships[0] >> place & 1
+    return s.ships[1] >> (place - TERRITORIES) & 1
+
+
+@kernel
+def flip_ship(s: State, place: Int) -> None:
+    """Put a ship on a place without one, or take the ship from a place with one."""
+    if place < TERRITORIES:
+        s.ships[0] ^= np.int64(1) << place
+    else:
+        s.ships[1] ^= np.int64(1) << (place - TERRITORIES)
+
+
+@kernel
+def tribes_on(s: State, place: Int) -> Int:
+    """ADA-21: return the number of tribes on a place. They live in central territories alone."""
+    return np.int64(s.tribes[place - CENTRAL]) if CENTRAL <= place < TERRITORIES else np.int64(0)
 
 
 @kernel
@@ -360,7 +384,7 @@ def is_hostile(s: State, place: Int, colour: Int) -> Int:
     """ADA-22: the place holds tribes or bands of an enemy."""
     if s.bands[place] > 0:
         return is_enemy(s, colour, np.int64(s.owner[place]))
-    return place < TERRITORIES and s.tribes[place] > 0
+    return tribes_on(s, place) > 0
 
 
 @kernel
@@ -383,8 +407,8 @@ def may_enter(s: State, place: Int, colour: Int) -> Int:
     if holds_others(s, place, colour):
         return False
     if place < TERRITORIES:
-        return s.tribes[place] == 0 and not is_unexplored(s, place)
-    return s.ship[place] == 1 and room(s, place) > 0
+        return tribes_on(s, place) == 0 and not is_unexplored(s, place)
+    return has_ship(s, place) and room(s, place) > 0
 
 
 # --- pieces --------------------------------------------------------------------------------------
@@ -409,14 +433,14 @@ def remove_bands(s: State, place: Int, n: Int) -> None:
 
 
 @kernel
-def bands_beside(s: State, place: Int, colour: Int) -> Int:
+def bands_beside(s: State, place: Int, colour: Int, fixed: State) -> Int:
     """ADA-21, ADA-24: return whether the colour has a band on a contiguous territory or ship."""
-    for border in range(s.land_borders[place], s.land_borders[place + 1]):
-        near = np.int64(s.border_to[border])
+    for border in range(fixed.land_borders[place], fixed.land_borders[place + 1]):
+        near = np.int64(fixed.border_to[border])
         if s.owner[near] == colour and s.bands[near] > 0:
             return True
-    for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
-        near = np.int64(s.border_to[border])
+    for border in range(fixed.sea_borders[place], fixed.sea_borders[place + 1]):
+        near = np.int64(fixed.border_to[border])
         if s.owner[near] == colour and s.bands[near] > 0:
             return True
     return False
@@ -441,14 +465,14 @@ def add_gold(s: State, place: Int, n: Int) -> None:
 def add_tribes(s: State, territory: Int, n: Int) -> None:
     """Move up to `n` tribes from the supply to a territory."""
     n = min(n, s.supply_tribes)
-    s.tribes[territory] += n
+    s.tribes[territory - CENTRAL] += n
     s.supply_tribes -= n
 
 
 @kernel
-def throw(s: State, die: Int) -> Int:
+def throw(s: State, die: Int, fixed: State) -> Int:
     """Throw a die, record its face for the public view, and return it."""
-    face = np.int64(s.faces[die, random_below(s, SIDES)])
+    face = np.int64(fixed.faces[die, random_below(s, SIDES)])
     s.die[s.thrown] = die
     s.face[s.thrown] = face
     s.thrown += 1

@@ -24,6 +24,8 @@ from armarl.games.armadora.survey import divide, survey, survey_table
 from armarl.games.armadora.text.describe import describe
 from armarl.games.armadora.text.drawing import draw
 from armarl.games.armadora.text.explain import explain
+from armarl.games.armadora.text.positions import states_from
+from armarl.games.armadora.text.tell import tell
 from armarl.games.armadora.valid import FAULTS, valid
 
 VERSION = 0
@@ -104,6 +106,8 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
         _describe=describe,
         _draw=draw,
         _picture=picture,
+        _tell=tell,
+        _states_from=states_from,
         _explain=explain,
         _deals=None if board == WHOLE else deals,
         option_fields=("players", "advanced", "peek", "board"),

@@ -40,6 +40,7 @@ from armarl_training.learners.ppo.incremental.suitability import use_incremental
 from armarl_training.learners.ppo.networks import Actor, PlainCritic, make_actor, make_critic
 from armarl_training.learners.ppo.rollout.ppo_games import PPOGames
 from armarl_training.learners.ppo.rollout.rollout import Rollout
+from armarl_training.learners.ppo.update.adam import Adam
 from armarl_training.learners.ppo.update.buffers import Workspace
 from armarl_training.learners.ppo.update.dense_passes import NetworkPasses, passes_of
 from armarl_training.learners.ppo.update.losses import (
@@ -100,6 +101,7 @@ class PPO(ShardedLearner):
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
         self._count = 0  # of optimiser steps, kept here because reading it from a GPU waits
+        self._adam = self._make_adam()
 
     # --- one iteration ---------------------------------------------------------------------------
 
@@ -300,7 +302,7 @@ class PPO(ShardedLearner):
         found: torch.Tensor = self.average(privileged[:, : self.average.inputs], advice).float()
         return found
 
-    def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor:
+    def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor | float:
         """Take one optimiser step, then update the average; return the gradient's norm.
 
         The gradient is the sum of the gradients of a minibatch's parts.
@@ -310,6 +312,8 @@ class PPO(ShardedLearner):
             torch._foreach_add_(whole, part)
         self._count += 1
         newest = newest_weight(ppo.averaging, self._count)
+        if self._adam is not None:
+            return self._adam.step(whole, ppo.max_gradient_norm, newest)
         for weights, gradient in zip(self._parameters, whole, strict=True):
             weights.grad = gradient
         norm: torch.Tensor = nn.utils.clip_grad_norm_(self._parameters, ppo.max_gradient_norm)
@@ -317,6 +321,12 @@ class PPO(ShardedLearner):
         with torch.no_grad():
             torch._foreach_lerp_(self._averages, self._actors, newest)
         return norm
+
+    def _make_adam(self) -> Adam | None:
+        """Return the fast Adam that replaces the optimiser's steps on the CPU; None on a GPU."""
+        if self._config.device != "cpu":
+            return None
+        return Adam(self._optimiser, self._parameters, self._averages)
 
     # --- imitation -------------------------------------------------------------------------------
 
@@ -365,7 +375,7 @@ class PPO(ShardedLearner):
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """See `ShardedLearner.restore`."""
         super().restore(tensors, values)
-        self._count = steps_taken(self._optimiser)
+        self._count, self._adam = steps_taken(self._optimiser), self._make_adam()
 
     def policy(self, *, average: bool) -> NetworkPlayer:
         """Return a copy of the current policy, or of its average."""

@@ -23,6 +23,7 @@ from armarl_training.common.random_streams import Stream, generator
 from armarl_training.config.training_config import ConfigError, TrainingConfig
 from armarl_training.learning.advantages import lambda_returns
 from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.learning.rewards import Reward
 from armarl_training.learning.saving import (
     Saved,
     check_arrays,
@@ -76,10 +77,11 @@ class Outcomes:
     Attributes:
         size: numbers to predict for a seat: its return, and which side takes each prize.
         afterstates: the positions that actions lead to.
+        reward: the reward of finished games.
     """
 
     def __init__(self, game: Game, reward: str) -> None:
-        """Prepare for one of the game's rewards.
+        """Prepare for a reward, see `rewards`.
 
         Raises:
             ConfigError: the game has no survey.
@@ -88,7 +90,7 @@ class Outcomes:
             self.afterstates = Afterstates(game)
         except ValueError as error:
             raise ConfigError(f"learner td: {error}") from error
-        self._game, self._reward = game, reward
+        self._game, self.reward = game, Reward(game, reward)
         self.size = 1 + self.afterstates.prizes * (max(game.sides) + 1)
 
     def surveys(self, states: States) -> NDArray[np.float32]:
@@ -101,7 +103,7 @@ class Outcomes:
     def came_true(self, states: States) -> NDArray[np.float32]:
         """Outcomes of finished games for every seat, in [0, 1]: (games, players, size)."""
         game = self._game
-        returns = game.returns(states, np.arange(states.size), self._reward)
+        returns = self.reward.returns(states)
         parts = self.afterstates.parts(states)
         sides = max(game.sides) + 1
         found = np.empty((states.size, game.players, self.size), np.float32)
@@ -175,7 +177,7 @@ class TDGames:
                 finished = game.taken(self.states, over)
                 outcomes[t, over] = self.outcomes.came_true(finished)
                 last.append(self.outcomes.surveys(finished))
-                returns = game.returns(finished, np.arange(over.size), self._config.reward)
+                returns = self.outcomes.reward.returns(finished)
                 self._pool.note(self.recent, self.lineups[over], returns)
                 self._deal(over)
             surveys[t + 1] = self.outcomes.surveys(self.states)

@@ -33,6 +33,7 @@ MOST = {
 }
 TIMES = 20
 MAX_NAME = 40  # characters
+_MARKUP = frozenset('<>&"()')  # names stand in pictures, which are SVG
 
 
 def shortened(value: Any) -> str:
@@ -49,7 +50,8 @@ def check_name(name: str, where: str) -> None:
 
     Raises:
         ChartError: the name is not a single printable word of at most MAX_NAME characters, or it
-            contains `|`, the separator of game records.
+            contains `|`, the separator of game records, or a character that has a meaning in
+            pictures.
     """
     if not name or len(name.split()) != 1 or name != name.strip():
         raise ChartError(f"{where}: the name {shortened(name)} must be a single word")
@@ -60,6 +62,9 @@ def check_name(name: str, where: str) -> None:
         raise ChartError(
             f"{where}: the name {shortened(name)} must not contain |, the separator of game records"
         )
+    if _MARKUP.intersection(name):
+        signs = " ".join(sorted(_MARKUP))
+        raise ChartError(f"{where}: the name {shortened(name)} must not contain any of {signs}")
 
 
 def check_sizes(territories: int, sea: int, borders: int) -> None:

@@ -42,13 +42,17 @@ class Ground:
         places = range(len(chart.places))
         self.middles = [self._outlines.middle(place) for place in places]
         loops = [self._outlines.area(place) for place in places]
-        self.areas = [" ".join(_path(loop) for loop in loop_list) for loop_list in loops]
+        self._areas = [" ".join(_path(loop) for loop in loop_list) for loop_list in loops]
         self.boxes = [_box([point for loop in loop_list for point in loop]) for loop_list in loops]
         self.islands = list(dict.fromkeys(t.island for t in chart.territories))
 
     def definitions(self) -> dict[str, str]:
-        """Return the coasts and the areas of islands, by id."""
+        """Return the outlines of places, and the coasts and areas of islands, by id."""
         found = {
+            f"area{place}": f'<path id="area{place}" d="{path}"/>'
+            for place, path in enumerate(self._areas)
+        }
+        found |= {
             "board": f'<clipPath id="board"><rect width="{SIZE:g}" height="{SIZE:g}"/></clipPath>',
             "sea": (
                 '<radialGradient id="sea" r="0.75"><stop offset="0" stop-color="var(--sea)"/>'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from html import escape
 from typing import Any
 
 from armarl.common.messages import relation
@@ -18,6 +19,7 @@ WIDTH = SIZE + 2 * LEFT
 LEGEND = TOP + SIZE + FRAME + 34  # the middle of the line under the map
 PANELS = LEGEND + 34
 PANEL = 222
+NAME = 27  # the height of a place's name
 HEIGHT = PANELS + PANEL + 16
 
 View = dict[str, Any]
@@ -108,28 +110,42 @@ def _map(page: _Page, view: View, marked: set[str]) -> list[Part]:
     ground, chart = page.ground, page.ground.chart
     land = range(len(chart.territories))
     sea = range(len(chart.territories), len(chart.places))
+    names, lands, ships = chart.places, view["territories"], view["ships"]
     return [
         page.below,
-        *(_tint(ground, number, view) for number in land),
+        *(_tint(ground, number, lands[names[number]]["owner"]) for number in land),
         page.above,
-        *(_territory(ground, number, view, marked) for number in land),
-        *(_square(ground, number, view, marked) for number in sea),
+        *(
+            _territory(ground, number, _items(lands[names[number]]), names[number] in marked)
+            for number in land
+        ),
+        *(
+            _square(ground, number, _items(ships.get(names[number], {})), names[number] in marked)
+            for number in sea
+        ),
     ]
 
 
-def _tint(ground: Ground, number: int, view: View) -> Part:
+def _items(place: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Return what lies on a place in a form that a cache can keep."""
+    return tuple(place.items())
+
+
+_kept = lru_cache(maxsize=4096)  # most places are as in the picture before
+
+
+@_kept
+def _tint(ground: Ground, number: int, owner: str | None) -> Part:
     """Return a territory in its owner's colour and hatching."""
     t = ground.chart.territories[number]
-    owner = view["territories"][t.name]["owner"]
     text = ""
     if owner:
-        area = ground.areas[number]
         text = (
-            f'<path d="{area}" fill="var(--{owner})" fill-opacity=".42"/>'
-            f'<path d="{area}" fill="url(#hatch-{owner})"/>'
+            f'<use href="#area{number}" fill="var(--{owner})" fill-opacity=".42"/>'
+            f'<use href="#area{number}" fill="url(#hatch-{owner})"/>'
         )
     island = ground.islands.index(t.island)
-    svg = f'<g id="land-{t.name}" clip-path="url(#island{island})">{text}</g>'
+    svg = f'<g id="land-{escape(t.name)}" clip-path="url(#island{island})">{text}</g>'
     return Part(_wider(ground.boxes[number], 1), _on_map(svg))
 
 
@@ -147,17 +163,20 @@ def _around(ground: Ground, number: int, across: float, down: float) -> Box:
     return _wider((west, north, east - west, south - north), 5)
 
 
-def _area(ground: Ground, number: int, marked: bool) -> str:
+def _area(number: int, marked: bool) -> str:
     """Return a place's outline, which one can point at, and that it has changed."""
     ring = 'stroke="var(--glow)" stroke-width="5" stroke-linejoin="round" ' if marked else ""
-    return f'<path d="{ground.areas[number]}" fill="none" {ring}pointer-events="all"/>'
+    return f'<use href="#area{number}" fill="none" {ring}pointer-events="all"/>'
 
 
-def _territory(ground: Ground, number: int, view: View, marked: set[str]) -> Part:
+@_kept
+def _territory(
+    ground: Ground, number: int, here: tuple[tuple[str, Any], ...], marked: bool
+) -> Part:
     """Return name, city or post, and pieces of a territory, around its middle."""
     t = ground.chart.territories[number]
     x, y = ground.middles[number]
-    place = view["territories"][t.name]
+    place = dict(here)
     owner, icons, tokens = place["owner"], [], []
     if t.city:
         icons.append(pieces.CITY)
@@ -176,17 +195,19 @@ def _territory(ground: Ground, number: int, view: View, marked: set[str]) -> Par
     if len(icons) + len(tokens) <= 2:
         icons, tokens = [], icons + tokens
     rows = [line for line in (icons, tokens) if line]
-    top = y - (38 * len(rows) + 19) / 2
-    text = _area(ground, number, t.name in marked)
+    top = y - (38 * len(rows) + 24) / 2
+    text = _area(number, marked)
     for line in rows:
         tight = max(0.76, min(1.0, ground.boxes[number][2] / (40 * len(line) + 8)))
-        here = f"translate({x:.1f} {top + 19:.1f}) scale({tight:.2g})"
-        text += f'<g transform="{here}">{pieces.row(line, 0, 0)}</g>'
+        spot = f"translate({x:.1f} {top + 19:.1f}) scale({tight:.2g})"
+        text += f'<g transform="{spot}">{pieces.row(line, 0, 0)}</g>'
         top += 38
     name = f"{t.name} {t.post}" if t.post else t.name
-    text += pieces.label(name, x, top + 16, 20, "var(--name)", "var(--sand)")
-    words = f"{t.name}{f', {t.post}' if t.post else ''}: {_words(t.city, place)}"
-    svg = f'<g id="place-{t.name}" data-place="{t.name}"><title>{words}</title>{text}</g>'
+    size = 23 if t.post else NAME
+    text += pieces.label(name, x, top + 20, size, "var(--name)", "var(--sand)")
+    said, title = escape(t.name), f", {t.post}" if t.post else ""
+    words = f"{said}{title}: {_words(t.city, place)}"
+    svg = f'<g id="place-{said}" data-place="{said}"><title>{words}</title>{text}</g>'
     return Part(_around(ground, number, 64, 62), _on_map(svg))
 
 
@@ -199,12 +220,13 @@ def _words(city: bool, place: dict[str, Any]) -> str:
     return ", ".join(said + (["ship"] if place.get("ship") else []))
 
 
-def _square(ground: Ground, number: int, view: View, marked: set[str]) -> Part:
+@_kept
+def _square(ground: Ground, number: int, here: tuple[tuple[str, Any], ...], marked: bool) -> Part:
     """Return a sea square with its name and ship."""
     name = ground.chart.places[number]
     x, y = ground.middles[number]
-    ship, words = view["ships"].get(name), "sea"
-    text = _area(ground, number, name in marked)
+    ship, words = dict(here), "sea"
+    text = _area(number, marked)
     if ship:
         line = [pieces.ship(ship["colour"], ship["bands"])]
         if ship["gold"]:
@@ -213,8 +235,10 @@ def _square(ground: Ground, number: int, view: View, marked: set[str]) -> Part:
         text += f'<g transform="translate({x:.1f} {y - 10:.1f}) scale(1.2)">{fleet}</g>'
         words = f"ship, {ship['colour'] or 'nobody'}, {ship['bands']} bands, {ship['gold']} gold"
     low = y + 46 > SIZE  # then the name stands over its ship
-    text += write(name, x, y + ((-44 if low else 40) if ship else 6), 19, "var(--foam)")
-    svg = f'<g id="place-{name}" data-place="{name}"><title>{name}: {words}</title>{text}</g>'
+    under = (-44 if low else 43) if ship else 8
+    text += pieces.label(name, x, y + under, NAME, "var(--foam)", "var(--deepest)")
+    said = escape(name)
+    svg = f'<g id="place-{said}" data-place="{said}"><title>{said}: {words}</title>{text}</g>'
     return Part(_around(ground, number, 60, 62), _on_map(svg))
 
 
@@ -253,9 +277,10 @@ def _heading(scene: Scene) -> list[Part]:
     last = write(" · ".join(said), LEFT + 4, 80, 27, "var(--ink)", "start", end - LEFT - 10)
     dice = ""
     if number is not None:
-        dice += write(f"turn {number + 1}", WIDTH - LEFT, middle + 11, 30, "var(--ink)", "end")
+        dice += write(f"turn {number + 1}", WIDTH - LEFT, middle + 6, 30, "var(--ink)", "end")
     if thrown := [pieces.die(kind, face) for kind, face in view["chance"]][-6:]:
-        dice += pieces.row(thrown, WIDTH - LEFT - 23 * len(thrown), 66, 46)
+        row = pieces.row(thrown, -23 * len(thrown), 0, 46)
+        dice += f'<g transform="translate({WIDTH - LEFT:g} 66) scale(.84)">{row}</g>'
     return [
         Part((0, 0, end, 56), f'<g id="turn">{turn}</g>'),
         Part((0, 56, end, TOP - FRAME - 56), f'<g id="last">{last}</g>'),

@@ -118,93 +118,93 @@ __all__ = [
 
 
 @kernel
-def family_of(s: State, action: Int) -> Int:
+def family_of(action: Int, fixed: State) -> Int:
     """Return the family that an action id belongs to."""
     family = np.int64(0)
     for later in range(1, FAMILIES):  # LLVM vectorises this loop
-        family += action >= s.first[later]
+        family += action >= fixed.first[later]
     return family
 
 
 @kernel
-def apply(s: State, action: Int) -> None:
+def apply(s: State, action: Int, fixed: State) -> None:
     """Play a legal action of the player to move. The effect of an illegal action is undefined."""
     s.thrown = 0
-    family = family_of(s, action)
-    number = action - s.first[family]
+    family = family_of(action, fixed)
+    number = action - fixed.first[family]
     if s.stage < ORDER:
-        _prepare(s, family, number)
+        _prepare(s, family, number, fixed)
         if s.stage < ORDER:
             return
     elif family == END:
-        end_turn_or_raid(s)
+        end_turn_or_raid(s, fixed)
     elif s.stage == ANSWER_RAID:
         _answer_raid(s, number)
     else:
         if s.stage == ORDER:
             s.order = action
-            _carry_out(s, family, number)
+            _carry_out(s, family, number, fixed)
         else:
-            _answer(s, family, number)
+            _answer(s, family, number, fixed)
         if s.stage != ORDER:
             return  # the chain continues, or the game is over
         open_asking(s)
-    go_on(s)
+    go_on(s, fixed)
 
 
 @kernel
-def _prepare(s: State, family: Any, number: Int) -> None:
+def _prepare(s: State, family: Any, number: Int, fixed: State) -> None:
     """ADA-13: play a decision of the preliminary turn."""
     if family == SHIP:
-        place_ship(s, number)
+        place_ship(s, number, fixed)
     else:
         spread_bands(s, number)
 
 
 @kernel
-def _carry_out(s: State, family: Any, number: Int) -> None:
+def _carry_out(s: State, family: Any, number: Int, fixed: State) -> None:
     """ADA-15: play an order of the acting colour. It is completed at once or begins a chain."""
     if family < BUY:
         pay_coups(s, np.int64(1))
         if family == MOVE:
-            begin_move(s, number)
+            begin_move(s, number, fixed)
         elif family == ATTACK:
-            attack(s, number)
+            attack(s, number, fixed)
         elif family == ENROL:
             begin_enrolment(s)
         else:
-            _carry_out_at_once(s, family, number)
+            _carry_out_at_once(s, family, number, fixed)
             finish_chain(s)
     elif family == BUY:
         begin_buying(s)
     elif family == PLAY:
-        play_plain(s, number)
+        play_plain(s, number, fixed)
     else:
-        _play_at_once(s, family, number)
+        _play_at_once(s, family, number, fixed)
         finish_chain(s)
 
 
 @kernel
-def _carry_out_at_once(s: State, family: Any, number: Int) -> None:
+def _carry_out_at_once(s: State, family: Any, number: Int, fixed: State) -> None:
     """Play an order that is a single decision."""
     if family == LAUNCH:
-        launch(s, city_of_launch(s, number), number)
+        launch(s, city_of_launch(number, fixed), number, fixed)
     elif family == SAIL:
-        sail(s, s.sea_borders[TERRITORIES] + number)
+        sail(s, fixed.sea_borders[TERRITORIES] + number, fixed)
     elif family == EXPLORE:
-        explore(s, CENTRAL + number, SINGLE)
+        explore(s, CENTRAL + number, SINGLE, fixed)
     elif family == CONVERT:
-        convert(s, number)
+        convert(s, number, fixed)
     elif family == SCUTTLE:
-        scuttle(s, number)
+        scuttle(s, number, fixed)
 
 
 @kernel
-def _play_at_once(s: State, family: Any, number: Int) -> None:
+def _play_at_once(s: State, family: Any, number: Int, fixed: State) -> None:
     """Play a card that is a single decision, with its place."""
     if family == SHIPYARD:
         play_card(s, SHIPYARD_CARD)
-        play_shipyard(s, city_place(s, number))
+        play_shipyard(s, city_place(number, fixed))
     elif family == GOLD_MINE:
         play_card(s, GOLD_MINE_CARD)
         play_gold_mine(s, number)
@@ -214,25 +214,25 @@ def _play_at_once(s: State, family: Any, number: Int) -> None:
     elif family == DISCOVERY:
         play_card(s, DISCOVERY_CARD)
         pay_coups(s, np.int64(1))
-        explore(s, CENTRAL + number, DOUBLE)
+        explore(s, CENTRAL + number, DOUBLE, fixed)
 
 
 @kernel
-def _answer(s: State, family: Any, number: Int) -> None:
+def _answer(s: State, family: Any, number: Int, fixed: State) -> None:
     """Play a further decision of the chain under way."""
     if family == COUNT:
-        choose_bands(s, number)
+        choose_bands(s, number, fixed)
     elif family == GOLD:
-        complete_move(s, number)
+        complete_move(s, number, fixed)
     elif family == PAY:
         pay_gold(s, number)
     elif family == RISE:
-        place_natives(s, CENTRAL + number)
+        place_natives(s, CENTRAL + number, fixed)
     elif family == LEVY:
         if s.stage == PLACE_ENROLLED:
             place_enrolled(s, number)
         else:
-            place_recruits(s, number)
+            place_recruits(s, number, fixed)
     elif family == LOOK:
         if number == PEEK:
             peek(s)

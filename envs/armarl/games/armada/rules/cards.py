@@ -39,6 +39,7 @@ from armarl.games.armada.state import (
     add_gold,
     add_tribes,
     finish_chain,
+    flip_ship,
     remove_bands,
     throw,
 )
@@ -107,7 +108,7 @@ def _only_purse(s: State) -> Int:
 
 
 @kernel
-def play_plain(s: State, plain: Int) -> None:
+def play_plain(s: State, plain: Int, fixed: State) -> None:
     """ADA-32: play a card of the family `play`."""
     card = PLAIN_KINDS[plain]
     play_card(s, card)
@@ -122,9 +123,9 @@ def play_plain(s: State, plain: Int) -> None:
         if card == BIG_RECRUIT_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - `in` could raise
             s.due = 2
         if card == NATIVES_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - `in` could raise
-            _roll_natives(s)
+            _roll_natives(s, fixed)
         else:
-            _roll_recruits(s)
+            _roll_recruits(s, fixed)
 
 
 @kernel
@@ -148,12 +149,12 @@ def take(s: State) -> None:
 
 
 @kernel
-def _roll_recruits(s: State) -> None:
+def _roll_recruits(s: State, fixed: State) -> None:
     """ADA-32, ADA-35: roll and ask where the bands go; ask nothing if the roll places none."""
     colour = acting_colour(s)
     while s.due > 0:
         s.due -= 1
-        s.roll = throw(s, TRIBES_DIE)
+        s.roll = throw(s, TRIBES_DIE, fixed)
         if s.roll > 0 and s.reserve[colour] > 0:
             if recruit_places(s, colour, np.int64(s.used)) == 0:
                 s.used = -1  # only the used territory is left, so allow it again
@@ -175,19 +176,19 @@ def _recruit_in_only(s: State, colour: Int) -> None:
 
 
 @kernel
-def place_recruits(s: State, territory: Int) -> None:
+def place_recruits(s: State, territory: Int, fixed: State) -> None:
     """ADA-32: put the whole roll on one of the colour's own territories."""
     add_bands(s, territory, acting_colour(s), np.int64(s.roll))
     s.used = territory
-    _roll_recruits(s)
+    _roll_recruits(s, fixed)
 
 
 @kernel
-def _roll_natives(s: State) -> None:
+def _roll_natives(s: State, fixed: State) -> None:
     """ADA-32, ADA-35: roll and ask where the tribes go; ask nothing if the roll places none."""
     while s.due > 0:
         s.due -= 1
-        s.roll = throw(s, TRIBES_DIE)
+        s.roll = throw(s, TRIBES_DIE, fixed)
         if s.roll > 0 and s.supply_tribes > 0:
             if natives_places(s, np.int64(s.used)) == 0:
                 s.used = -1  # only the used territory is left, so allow it again
@@ -216,10 +217,10 @@ def _rise(s: State, territory: Int) -> None:
 
 
 @kernel
-def place_natives(s: State, territory: Int) -> None:
+def place_natives(s: State, territory: Int, fixed: State) -> None:
     """ADA-32: put the whole roll on one central territory."""
     _rise(s, territory)
-    _roll_natives(s)
+    _roll_natives(s, fixed)
 
 
 # --- cards with a place --------------------------------------------------------------------------
@@ -229,7 +230,7 @@ def place_natives(s: State, territory: Int) -> None:
 def play_shipyard(s: State, place: Int) -> None:
     """ADA-32: put a ship from the box on one of the colour's own cities."""
     s.box -= 1
-    s.ship[place] = 1
+    flip_ship(s, place)
 
 
 @kernel

@@ -39,6 +39,8 @@ from armarl.games.armada.state import (
     PLACE_SHIP,
     SPREAD_BANDS,
     acting_colour,
+    city_place,
+    has_ship,
     lair_of,
     owned_in,
     room,
@@ -47,55 +49,59 @@ from armarl.games.armada.state import (
 
 
 @kernel
-def legal(s: State, mask: Mask) -> None:
+def legal(s: State, mask: Mask, fixed: State) -> None:
     """Write the legal-action mask of the player to move into `mask`, int8, shape (actions,)."""
     mask[:] = 0
     if s.stage == ORDER:
-        mask[s.first[END]] = 1
-        offer_orders(s, mask)
+        mask[fixed.first[END]] = 1
+        offer_orders(s, mask, fixed)
     elif s.stage != OVER:
-        _offer_answers(s, mask)
+        _offer_answers(s, mask, fixed)
 
 
 @kernel
-def _offer_answers(s: State, mask: Mask) -> None:
+def _offer_answers(s: State, mask: Mask, fixed: State) -> None:
     """Mark the legal answers to any decision that is not an order."""
     stage = s.stage
     if stage == PLACE_SHIP:
-        _offer_ships(s, mask)
+        _offer_ships(s, mask, fixed)
     elif stage == SPREAD_BANDS:
-        _offer_numbers(mask, s.first[COUNT], 0, np.int64(s.due))
+        _offer_numbers(mask, fixed.first[COUNT], 0, np.int64(s.due))
     elif stage == NUMBER_BANDS:
-        _offer_numbers(mask, s.first[COUNT], 1, most_bands(s))
+        _offer_numbers(mask, fixed.first[COUNT], 1, most_bands(s))
     elif stage == NUMBER_GOLD:
-        _offer_numbers(mask, s.first[GOLD], 0, most_gold(s))
+        _offer_numbers(mask, fixed.first[GOLD], 0, most_gold(s))
     elif stage == PEEKING:
-        mask[s.first[LOOK] + PEEK] = 1
-        mask[s.first[LOOK] + TAKE] = 1
+        mask[fixed.first[LOOK] + PEEK] = 1
+        mask[fixed.first[LOOK] + TAKE] = 1
     elif stage >= ANSWER_ATTACK:
-        mask[s.first[ANSWER] + answer_of(stage)] = 1
-        mask[s.first[ANSWER] + DECLINE] = 1
+        mask[fixed.first[ANSWER] + answer_of(stage)] = 1
+        mask[fixed.first[ANSWER] + DECLINE] = 1
     else:
-        _offer_places(s, mask)
+        _offer_places(s, mask, fixed)
 
 
 @kernel
-def _offer_places(s: State, mask: Mask) -> None:
+def _offer_places(s: State, mask: Mask, fixed: State) -> None:
     """Mark the places where bands or tribes may be put, or gold may be paid from."""
     colour, stage = acting_colour(s), s.stage
     if stage == PAY_GOLD:
         for place in range(s.places):
-            mask[s.first[PAY] + place] = may_pay_from(s, place, colour)
+            mask[fixed.first[PAY] + place] = may_pay_from(s, place, colour)
     elif stage == PLACE_NATIVES:
         for territory in range(CENTRAL, TERRITORIES):
-            mask[s.first[RISE] + territory - CENTRAL] = may_rise_in(s, territory, np.int64(s.used))
+            mask[fixed.first[RISE] + territory - CENTRAL] = may_rise_in(
+                s, territory, np.int64(s.used)
+            )
     elif stage == PLACE_RECRUITS:
         for territory in range(TERRITORIES):
-            mask[s.first[LEVY] + territory] = may_recruit_in(s, territory, colour, np.int64(s.used))
+            mask[fixed.first[LEVY] + territory] = may_recruit_in(
+                s, territory, colour, np.int64(s.used)
+            )
     else:
         lair = levy_lair(s, colour, np.int64(s.count))
         for territory in range(TERRITORIES):
-            mask[s.first[LEVY] + territory] = (
+            mask[fixed.first[LEVY] + territory] = (
                 s.owner[territory] == colour and lair_of(territory) == lair
             )
 
@@ -122,10 +128,10 @@ def answer_of(stage: Int) -> Int:
 
 
 @kernel
-def _offer_ships(s: State, mask: Mask) -> None:
+def _offer_ships(s: State, mask: Mask, fixed: State) -> None:
     """ADA-13: mark the cities of the colour's own lair that have no ship."""
     for city in range(acting_colour(s) * CITIES, (acting_colour(s) + 1) * CITIES):
-        mask[s.first[SHIP] + city] = s.ship[s.cities[city]] == 0
+        mask[fixed.first[SHIP] + city] = not has_ship(s, city_place(city, fixed))
 
 
 @kernel

@@ -55,6 +55,7 @@ from armarl.games.armada.state import (
     cities_owned,
     city_place,
     colours_playing,
+    has_ship,
     holds,
     is_enemy,
     is_hostile,
@@ -84,13 +85,13 @@ def offer(mask: Mask, action: Int) -> Int:
 
 
 @kernel
-def any_order(s: State) -> Int:
+def any_order(s: State, fixed: State) -> Int:
     """ADA-15, ADA-26: return whether the acting colour may do anything except end its turn."""
-    return offer_orders(s, s.pool[:0])
+    return offer_orders(s, s.pool[:0], fixed)
 
 
 @kernel
-def offer_orders(s: State, mask: Mask) -> Int:
+def offer_orders(s: State, mask: Mask, fixed: State) -> Int:
     """ADA-15: offer all that the acting colour may begin, except `end`."""
     colour = acting_colour(s)
     if s.coups[s.raid] > 0:
@@ -99,23 +100,25 @@ def offer_orders(s: State, mask: Mask) -> Int:
         for first in range(0, 2 * TERRITORIES, TERRITORIES):
             manned = sea if first else land
             while manned:
-                if _offer_from(s, mask, first + lowest(manned)):
+                if _offer_from(s, mask, first + lowest(manned), fixed):
                     return True
                 manned &= manned - 1
-        if _offer_unlaunched(s, mask, colour, land, sea) or _offer_conversions(s, mask, colour):
+        if _offer_unlaunched(s, mask, colour, land, sea, fixed) or _offer_conversions(
+            s, mask, colour, fixed
+        ):
             return True
-        if s.enrolment and may_enrol(s, colour) and offer(mask, s.first[ENROL]):
+        if s.enrolment and may_enrol(s, colour) and offer(mask, fixed.first[ENROL]):
             return True
-    return s.cards == 1 and _offer_cards(s, mask, colour)
+    return s.cards == 1 and _offer_cards(s, mask, colour, fixed)
 
 
 # --- orders from a place with bands --------------------------------------------------------------
 
 
 @inlined
-def _offer_from(s: State, mask: Mask, place: Int) -> Int:
+def _offer_from(s: State, mask: Mask, place: Int, fixed: State) -> Int:
     """ADA-17, 20, 21, 22, 24: offer the orders of the acting colour's bands in a place."""
-    return _offer_landwards(s, mask, place) or _offer_seawards(s, mask, place)
+    return _offer_landwards(s, mask, place, fixed) or _offer_seawards(s, mask, place, fixed)
 
 
 @kernel
@@ -125,43 +128,43 @@ def _may_attack(s: State, place: Int, to: Int) -> Int:
 
 
 @inlined
-def _offer_landwards(s: State, mask: Mask, place: Int) -> Int:
+def _offer_landwards(s: State, mask: Mask, place: Int, fixed: State) -> Int:
     """Offer to move to, attack or explore a contiguous territory."""
     colour = np.int64(s.owner[place])
-    for border in range(s.land_borders[place], s.land_borders[place + 1]):
-        to = np.int64(s.border_to[border])
+    for border in range(fixed.land_borders[place], fixed.land_borders[place + 1]):
+        to = np.int64(fixed.border_to[border])
         if is_unexplored(s, to):
-            if offer(mask, s.first[EXPLORE] + to - CENTRAL):
+            if offer(mask, fixed.first[EXPLORE] + to - CENTRAL):
                 return True
         elif may_enter(s, to, colour):
-            if offer(mask, s.first[MOVE] + border):
+            if offer(mask, fixed.first[MOVE] + border):
                 return True
-        elif _may_attack(s, place, to) and offer(mask, s.first[ATTACK] + border):
+        elif _may_attack(s, place, to) and offer(mask, fixed.first[ATTACK] + border):
             return True
     return False
 
 
 @inlined
-def _offer_seawards(s: State, mask: Mask, place: Int) -> Int:
+def _offer_seawards(s: State, mask: Mask, place: Int, fixed: State) -> Int:
     """Offer to move to, attack or scuttle a ship on a contiguous square, or to sail.
 
     A ship sails to a square without a ship.
     """
     colour = np.int64(s.owner[place])
-    for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
-        to = np.int64(s.border_to[border])
-        if s.ship[to] == 0:
+    for border in range(fixed.sea_borders[place], fixed.sea_borders[place + 1]):
+        to = np.int64(fixed.border_to[border])
+        if not has_ship(s, to):
             if place >= TERRITORIES:
-                sail = s.first[SAIL] + border - s.sea_borders[TERRITORIES]
+                sail = fixed.first[SAIL] + border - fixed.sea_borders[TERRITORIES]
                 if offer(mask, sail):
                     return True
             continue
-        if s.bands[to] == 0 and offer(mask, s.first[SCUTTLE] + ALL_CITIES + to - TERRITORIES):
+        if s.bands[to] == 0 and offer(mask, fixed.first[SCUTTLE] + ALL_CITIES + to - TERRITORIES):
             return True
         if may_enter(s, to, colour):
-            if offer(mask, s.first[MOVE] + border):
+            if offer(mask, fixed.first[MOVE] + border):
                 return True
-        elif _may_attack(s, place, to) and offer(mask, s.first[ATTACK] + border):
+        elif _may_attack(s, place, to) and offer(mask, fixed.first[ATTACK] + border):
             return True
     return False
 
@@ -170,60 +173,62 @@ def _offer_seawards(s: State, mask: Mask, place: Int) -> Int:
 
 
 @kernel
-def _offer_unlaunched(s: State, mask: Mask, colour: Int, land: Int, sea: Int) -> Int:
+def _offer_unlaunched(s: State, mask: Mask, colour: Int, land: Int, sea: Int, fixed: State) -> Int:
     """ADA-16, ADA-24: offer to launch an own ship on a city, or to scuttle anybody's near bands.
 
     `land` and `sea` are the territories and the squares with bands of the colour, as sets.
     """
     for city in range(ALL_CITIES):
-        place = city_place(s, city)
-        if s.ship[place] == 0:
+        place = city_place(city, fixed)
+        if not has_ship(s, place):
             continue
-        near = (land >> place & 1) | (s.land_near[place] & land) | (s.sea_near[place] & sea)
-        if near and offer(mask, s.first[SCUTTLE] + city):
+        near = (land >> place & 1) | (fixed.land_near[place] & land) | (fixed.sea_near[place] & sea)
+        if near and offer(mask, fixed.first[SCUTTLE] + city):
             return True
         if s.owner[place] == colour:
-            begin = np.int64(s.sea_borders[place])
-            for border in range(begin, s.sea_borders[place + 1]):
-                if s.ship[s.border_to[border]] == 0:
-                    launch = s.first[LAUNCH] + s.launches[city] + border - begin
+            begin = np.int64(fixed.sea_borders[place])
+            for border in range(begin, fixed.sea_borders[place + 1]):
+                if not has_ship(s, np.int64(fixed.border_to[border])):
+                    launch = fixed.first[LAUNCH] + fixed.launches[city] + border - begin
                     if offer(mask, launch):
                         return True
     return False
 
 
 @kernel
-def _offer_conversions(s: State, mask: Mask, colour: Int) -> Int:
+def _offer_conversions(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
     """ADA-25: offer to convert gold in an own city (with 2 of that lair) or post (with 3)."""
     if s.reserve[colour] == 0:
         return False
     for city in range(ALL_CITIES):
-        if _may_convert_in_city(s, colour, city) and offer(mask, s.first[CONVERT] + city):
+        if _may_convert_in_city(s, colour, city, fixed) and offer(
+            mask, fixed.first[CONVERT] + city
+        ):
             return True
     for post in range(ALL_POSTS):
-        action = s.first[CONVERT] + ALL_CITIES + post
-        if _may_convert_in_post(s, colour, post) and offer(mask, action):
+        action = fixed.first[CONVERT] + ALL_CITIES + post
+        if _may_convert_in_post(s, colour, post, fixed) and offer(mask, action):
             return True
     return False
 
 
 @kernel
-def _may_convert_in_city(s: State, colour: Int, city: Int) -> Int:
+def _may_convert_in_city(s: State, colour: Int, city: Int, fixed: State) -> Int:
     """ADA-25: an own city holds gold, and the colour owns at least 2 cities of that lair."""
-    place = city_place(s, city)
+    place = city_place(city, fixed)
     if s.gold[place] == 0 or s.owner[place] != colour:
         return False
-    return cities_owned(s, territories_of(s, colour), city // CITIES) >= 2
+    return cities_owned(territories_of(s, colour), city // CITIES, fixed) >= 2
 
 
 @kernel
-def _may_convert_in_post(s: State, colour: Int, post: Int) -> Int:
+def _may_convert_in_post(s: State, colour: Int, post: Int, fixed: State) -> Int:
     """ADA-25: an own post holds gold, and the colour owns at least 3 posts."""
-    place = post_place(s, post)
+    place = post_place(post, fixed)
     return (
         s.gold[place] > 0
         and s.owner[place] == colour
-        and posts_owned(s, territories_of(s, colour)) >= 3
+        and posts_owned(territories_of(s, colour), fixed) >= 3
     )
 
 
@@ -263,20 +268,20 @@ def may_buy(s: State, colour: Int) -> Int:
 
 
 @kernel
-def _offer_cards(s: State, mask: Mask, colour: Int) -> Int:
+def _offer_cards(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
     """ADA-32: offer to buy a card, or to play one where it would change something."""
-    if may_buy(s, colour) and offer(mask, s.first[BUY]):
+    if may_buy(s, colour) and offer(mask, fixed.first[BUY]):
         return True
     if s.hand_size[acting_seat(s)] == 0:
         return False
     for plain in range(PLAIN_KINDS.size):
-        if may_play(s, colour, PLAIN_KINDS[plain]) and offer(mask, s.first[PLAY] + plain):
+        if may_play(s, colour, PLAIN_KINDS[plain]) and offer(mask, fixed.first[PLAY] + plain):
             return True
     return (
-        _offer_shipyard(s, mask, colour)
-        or _offer_gold_mine(s, mask, colour)
-        or _offer_mutiny(s, mask, colour)
-        or _offer_discovery(s, mask, colour)
+        _offer_shipyard(s, mask, colour, fixed)
+        or _offer_gold_mine(s, mask, colour, fixed)
+        or _offer_mutiny(s, mask, colour, fixed)
+        or _offer_discovery(s, mask, colour, fixed)
     )
 
 
@@ -337,25 +342,25 @@ def ships_lost(s: State) -> Int:
 
 
 @kernel
-def _offer_shipyard(s: State, mask: Mask, colour: Int) -> Int:
+def _offer_shipyard(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
     """Offer to put a lost ship on an own city, in any lair, without a ship."""
     if ships_lost(s) == 0 or not holds(s, acting_seat(s), SHIPYARD_CARD):
         return False
     for city in range(ALL_CITIES):
-        place = city_place(s, city)
-        free = s.owner[place] == colour and s.ship[place] == 0
-        if free and offer(mask, s.first[SHIPYARD] + city):
+        place = city_place(city, fixed)
+        free = s.owner[place] == colour and not has_ship(s, place)
+        if free and offer(mask, fixed.first[SHIPYARD] + city):
             return True
     return False
 
 
 @kernel
-def _offer_gold_mine(s: State, mask: Mask, colour: Int) -> Int:
+def _offer_gold_mine(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
     """Offer to put gold from the supply on an own territory."""
     if s.supply_gold == 0 or not holds(s, acting_seat(s), GOLD_MINE_CARD):
         return False
     for territory in range(TERRITORIES):
-        if s.owner[territory] == colour and offer(mask, s.first[GOLD_MINE] + territory):
+        if s.owner[territory] == colour and offer(mask, fixed.first[GOLD_MINE] + territory):
             return True
     return False
 
@@ -367,29 +372,29 @@ def may_mutiny(s: State, place: Int, colour: Int) -> Int:
 
 
 @kernel
-def _offer_mutiny(s: State, mask: Mask, colour: Int) -> Int:
+def _offer_mutiny(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
     """Offer a mutiny on any such ship, anywhere."""
     if not holds(s, acting_seat(s), MUTINY_CARD):
         return False
     for place in range(TERRITORIES, s.places):
-        if may_mutiny(s, place, colour) and offer(mask, s.first[MUTINY] + place - TERRITORIES):
+        if may_mutiny(s, place, colour) and offer(mask, fixed.first[MUTINY] + place - TERRITORIES):
             return True
     return False
 
 
 @kernel
-def may_explore(s: State, territory: Int, colour: Int) -> Int:
+def may_explore(s: State, territory: Int, colour: Int, fixed: State) -> Int:
     """ADA-21: the territory is unexplored, and next to a ship or land with the colour's bands."""
-    return is_unexplored(s, territory) and bands_beside(s, territory, colour)
+    return is_unexplored(s, territory) and bands_beside(s, territory, colour, fixed)
 
 
 @kernel
-def _offer_discovery(s: State, mask: Mask, colour: Int) -> Int:
+def _offer_discovery(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
     """Offer explorations with the card, whose coup is paid as well."""
     if s.coups[s.raid] == 0 or not holds(s, acting_seat(s), DISCOVERY_CARD):
         return False
     for territory in range(CENTRAL, TERRITORIES):
-        action = s.first[DISCOVERY] + territory - CENTRAL
-        if may_explore(s, territory, colour) and offer(mask, action):
+        action = fixed.first[DISCOVERY] + territory - CENTRAL
+        if may_explore(s, territory, colour, fixed) and offer(mask, action):
             return True
     return False

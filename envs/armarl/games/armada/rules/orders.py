@@ -6,7 +6,7 @@ import numpy as np
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
-from armarl.games.armada.actions import ALL_CITIES, TERRITORIES
+from armarl.games.armada.actions import ALL_CITIES, CENTRAL, TERRITORIES
 from armarl.games.armada.knowledge import is_asked
 from armarl.games.armada.rules.legal_answers import most_bands, most_gold
 from armarl.games.armada.rules.legal_orders import levies
@@ -36,9 +36,11 @@ from armarl.games.armada.state import (
     city_place,
     disown_empty_ship,
     finish_chain,
+    flip_ship,
     post_place,
     remove_bands,
     throw,
+    tribes_on,
 )
 
 BANDS_FOR_GOLD = np.int64(4)  # ADA-25
@@ -56,46 +58,47 @@ def pay_coups(s: State, n: Int) -> None:
 
 
 @kernel
-def launch(s: State, city: Int, number: Int) -> None:
+def launch(s: State, city: Int, number: Int, fixed: State) -> None:
     """ADA-16: move a city's ship to a contiguous square.
 
     `number` runs over the launches of all cities.
     """
-    place = city_place(s, city)
-    border = s.sea_borders[place] + number - s.launches[city]
-    s.ship[place] = 0
-    s.ship[s.border_to[border]] = 1
+    place = city_place(city, fixed)
+    border = fixed.sea_borders[place] + number - fixed.launches[city]
+    flip_ship(s, place)
+    flip_ship(s, np.int64(fixed.border_to[border]))
 
 
 @kernel
-def city_of_launch(s: State, number: Int) -> Int:
+def city_of_launch(number: Int, fixed: State) -> Int:
     """Return the city from which a launch goes."""
     city = 0
-    while number >= s.launches[city + 1]:
+    while number >= fixed.launches[city + 1]:
         city += 1
     return city
 
 
 @kernel
-def sail(s: State, border: Int) -> None:
+def sail(s: State, border: Int, fixed: State) -> None:
     """ADA-20: move a ship with its crew and gold to the next square."""
-    origin, to = border_from(s, border), s.border_to[border]
-    s.ship[to] = 1
+    origin, to = border_from(border, fixed), np.int64(fixed.border_to[border])
+    flip_ship(s, origin)
+    flip_ship(s, to)
     s.owner[to] = s.owner[origin]
     s.bands[to] = s.bands[origin]
     s.gold[to] = s.gold[origin]
-    s.ship[origin] = s.bands[origin] = s.gold[origin] = 0
+    s.bands[origin] = s.gold[origin] = 0
     s.owner[origin] = NOBODY
 
 
 @kernel
-def scuttle(s: State, number: Int) -> None:
+def scuttle(s: State, number: Int, fixed: State) -> None:
     """ADA-24: return the gold aboard to the supply and the ship to the box."""
     if number < ALL_CITIES:
-        s.ship[city_place(s, number)] = 0
+        flip_ship(s, city_place(number, fixed))
     else:
         square = TERRITORIES + number - ALL_CITIES
-        s.ship[square] = 0
+        flip_ship(s, square)
         s.supply_gold += s.gold[square]
         s.gold[square] = 0
     s.box += 1
@@ -105,27 +108,27 @@ def scuttle(s: State, number: Int) -> None:
 
 
 @kernel
-def begin_move(s: State, border: Int) -> None:
+def begin_move(s: State, border: Int, fixed: State) -> None:
     """ADA-17: set the places of a move, then ask for the number of bands if there is a choice."""
-    s.origin, s.target = border_from(s, border), s.border_to[border]
+    s.origin, s.target = border_from(border, fixed), fixed.border_to[border]
     if most_bands(s) > 1:
         s.stage = NUMBER_BANDS
     else:
-        choose_bands(s, np.int64(1))
+        choose_bands(s, np.int64(1), fixed)
 
 
 @kernel
-def choose_bands(s: State, n: Int) -> None:
+def choose_bands(s: State, n: Int, fixed: State) -> None:
     """ADA-17: set the number of bands, then ask how much gold to take if there is a choice."""
     s.count = n
     if most_gold(s) > 0:
         s.stage = NUMBER_GOLD
     else:
-        complete_move(s, np.int64(0))
+        complete_move(s, np.int64(0), fixed)
 
 
 @kernel
-def complete_move(s: State, gold: Int) -> None:
+def complete_move(s: State, gold: Int, fixed: State) -> None:
     """ADA-17, ADA-18: move bands and gold, and put the bands' flag on the target.
 
     No other order gives a colour land, so none other can bring it into victory (ADA-28).
@@ -139,7 +142,7 @@ def complete_move(s: State, gold: Int) -> None:
     s.gold[origin] -= gold
     disown_empty_ship(s, origin)
     if gained:
-        lay_claim(s, acting_colour(s), CLAIM_DUE if s.raid else NEW_CLAIM)
+        lay_claim(s, acting_colour(s), CLAIM_DUE if s.raid else NEW_CLAIM, fixed)
     finish_chain(s)
 
 
@@ -147,21 +150,23 @@ def complete_move(s: State, gold: Int) -> None:
 
 
 @kernel
-def explore(s: State, territory: Int, factor: Int) -> None:
+def explore(s: State, territory: Int, factor: Int, fixed: State) -> None:
     """ADA-21: place gold and tribes as thrown, double at the Centre, and the tribes' flag."""
-    if territory == post_place(s, CENTRE):
+    if territory == post_place(CENTRE, fixed):
         factor *= 2
-    gold = throw(s, GOLD_DIE)
-    tribes = throw(s, TRIBES_DIE)
+    gold = throw(s, GOLD_DIE, fixed)
+    tribes = throw(s, TRIBES_DIE, fixed)
     add_gold(s, territory, factor * gold)
     add_tribes(s, territory, factor * tribes)
     s.owner[territory] = TRIBES
 
 
 @kernel
-def convert(s: State, number: Int) -> None:
+def convert(s: State, number: Int, fixed: State) -> None:
     """ADA-25: turn one gold of a city or post into 4 bands, or as many as the 50 allow."""
-    place = city_place(s, number) if number < ALL_CITIES else post_place(s, number - ALL_CITIES)
+    place = (
+        city_place(number, fixed) if number < ALL_CITIES else post_place(number - ALL_CITIES, fixed)
+    )
     s.gold[place] -= 1
     s.supply_gold += 1
     add_bands(s, place, acting_colour(s), BANDS_FOR_GOLD)
@@ -189,10 +194,10 @@ def place_enrolled(s: State, territory: Int) -> None:
 
 
 @kernel
-def attack(s: State, border: Int) -> None:
+def attack(s: State, border: Int, fixed: State) -> None:
     """ADA-22: roll the combat die. Cards may answer before the roll counts."""
-    s.origin, s.target = border_from(s, border), s.border_to[border]
-    s.roll = throw(s, COMBAT_DIE)
+    s.origin, s.target = border_from(border, fixed), fixed.border_to[border]
+    s.roll = throw(s, COMBAT_DIE, fixed)
     if s.roll < CARD_HITS and is_asked(s, acting_seat(s), ATTACK_ANSWER):
         s.stage = ANSWER_ATTACK  # ADA-32
     else:
@@ -234,6 +239,6 @@ def fight(s: State) -> None:
 @kernel
 def _remove_tribes(s: State, territory: Int, n: Int) -> None:
     """Return up to `n` tribes to their supply."""
-    n = min(n, s.tribes[territory])
-    s.tribes[territory] -= n
+    n = min(n, tribes_on(s, territory))
+    s.tribes[territory - CENTRAL] -= n
     s.supply_tribes += n

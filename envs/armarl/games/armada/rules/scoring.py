@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.compiler.decorators import kernel
+from armarl.compiler.decorators import inlined, kernel
 from armarl.compiler.types import Int, Returns, State
 from armarl.games.armada.actions import MOST_PIECES, TERRITORIES
 from armarl.games.armada.rules.legal_orders import levies
@@ -24,20 +24,25 @@ POSTS_ASKED, CITIES_ASKED = 3, 4  # ADA-27
 
 
 @kernel
-def in_victory(s: State, colour: Int) -> Int:
+def in_victory(s: State, colour: Int, fixed: State) -> Int:
+    """ADA-27: return whether a colour is in victory."""
+    return is_victory(s, territories_of(s, colour), colour, fixed)
+
+
+@inlined
+def is_victory(s: State, owned: Int, colour: Int, fixed: State) -> Int:
     """ADA-27: a lair is held, and either 3 posts with the Centre, or 4 enemy cities."""
-    owned = territories_of(s, colour)
     if lairs_held(owned) == 0:
         return False
-    if (owned >> post_place(s, CENTRE)) & 1 and posts_owned(s, owned) >= POSTS_ASKED:
+    if (owned >> post_place(CENTRE, fixed)) & 1 and posts_owned(owned, fixed) >= POSTS_ASKED:
         return True
-    return enemy_cities_owned(s, owned, colour) >= CITIES_ASKED
+    return enemy_cities_owned(s, owned, colour, fixed) >= CITIES_ASKED
 
 
 @kernel
-def lay_claim(s: State, colour: Int, claim: Int) -> None:
+def lay_claim(s: State, colour: Int, claim: Int, fixed: State) -> None:
     """ADA-28, ADA-34: lay a claim if the colour is in victory and has none."""
-    if s.claims[colour] == NO_CLAIM and in_victory(s, colour):
+    if s.claims[colour] == NO_CLAIM and in_victory(s, colour, fixed):
         s.claims[colour] = claim
 
 

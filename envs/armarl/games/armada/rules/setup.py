@@ -25,6 +25,7 @@ from armarl.games.armada.state import (
     add_bands,
     city_place,
     finish_chain,
+    flip_ship,
 )
 
 BANDS = np.array([0, 0, 18, 15, 18], np.int8)  # ADA-10 to ADA-12, by number of players
@@ -33,13 +34,13 @@ NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = np.array([3, 1])  # ADA-12
 
 
 @kernel
-def start(s: State) -> None:
+def start(s: State, fixed: State) -> None:
     """Deal a new game from the random number generator, the options and the chart in `s`."""
     _clear_board(s)
     _clear_turn(s)
     _seat_players(s)
     if s.neutral >= 0:
-        _man_neutral_lair(s)
+        _man_neutral_lair(s, fixed)
     gather_deck(s)
     if s.cards:
         deal_hands(s)
@@ -53,7 +54,7 @@ def _clear_board(s: State) -> None:
     """ADA-6, ADA-14: clear the board and give each colour its lair."""
     s.bands[:] = 0
     s.gold[:] = 0
-    s.ship[:] = 0
+    s.ships[:] = 0
     s.tribes[:] = 0
     s.owner[:] = NOBODY
     for territory in range(CENTRAL):
@@ -93,19 +94,19 @@ def _seat_players(s: State) -> None:
 
 
 @kernel
-def _man_neutral_lair(s: State) -> None:
+def _man_neutral_lair(s: State, fixed: State) -> None:
     """ADA-12: put 3 bands on each city of nobody's lair and 1 on each other territory."""
     neutral = np.int64(s.neutral)
     for territory in range(neutral * LAIR, (neutral + 1) * LAIR):
         add_bands(s, territory, neutral, NEUTRAL_ELSEWHERE)
     for city in range(neutral * CITIES, (neutral + 1) * CITIES):
-        add_bands(s, city_place(s, city), neutral, NEUTRAL_IN_CITY - NEUTRAL_ELSEWHERE)
+        add_bands(s, city_place(city, fixed), neutral, NEUTRAL_IN_CITY - NEUTRAL_ELSEWHERE)
 
 
 @kernel
-def starting_bands(s: State, colour: Int) -> Int:
+def starting_bands(s: State, colour: Int, fixed: State) -> Int:
     """ADA-10 to ADA-12: return the bands that a colour spreads; more if farthest from nobody's."""
-    farthest = s.neutral >= 0 and s.farthest[s.neutral] == colour
+    farthest = s.neutral >= 0 and fixed.farthest[s.neutral] == colour
     return np.int64(BANDS[s.players]) + (FARTHEST_BONUS if farthest else 0)
 
 
@@ -121,16 +122,16 @@ def _begin_preliminary(s: State) -> None:
 
 
 @kernel
-def place_ship(s: State, city: Int) -> None:
+def place_ship(s: State, city: Int, fixed: State) -> None:
     """ADA-13: put a ship on a city. After the second one the bands are spread."""
-    s.ship[city_place(s, city)] = 1
+    flip_ship(s, city_place(city, fixed))
     s.box -= 1
     s.count += 1
     if s.count == SHIPS_EACH:
         s.stage = SPREAD_BANDS
         s.count = 0
         s.target = acting_colour(s) * LAIR
-        s.due = starting_bands(s, acting_colour(s))
+        s.due = starting_bands(s, acting_colour(s), fixed)
 
 
 @kernel

@@ -62,12 +62,12 @@ def _set_budget(s: State, raid: Int, colour: Int, coups: Int) -> None:
 
 
 @kernel
-def go_on(s: State) -> None:
+def go_on(s: State, fixed: State) -> None:
     """Go on to the next decision: a raid question, an order, or whatever the next turn brings."""
     while s.stage != OVER:
         if s.raid == TURN and s.asked != BEGINNING and _ask_for_raid(s):
             return
-        able = any_order(s)
+        able = any_order(s, fixed)
         if s.asked == BEGINNING and able:
             s.idle = s.asked = 0
         elif able:
@@ -76,16 +76,16 @@ def go_on(s: State) -> None:
             return
         else:
             s.idle += s.asked == BEGINNING  # ADA-26: no raid is possible
-            end_turn_or_raid(s)
+            end_turn_or_raid(s, fixed)
 
 
 @kernel
-def end_turn_or_raid(s: State) -> None:
+def end_turn_or_raid(s: State, fixed: State) -> None:
     """ADA-15: end the turn or raid. The rest of the budget is lost."""
     if s.raid:
-        _end_raid(s)
+        _end_raid(s, fixed)
     else:
-        _close_turn(s)
+        _close_turn(s, fixed)
 
 
 # --- raids ---------------------------------------------------------------------------------------
@@ -130,9 +130,9 @@ def begin_raid(s: State) -> None:
 
 
 @kernel
-def _end_raid(s: State) -> None:
+def _end_raid(s: State, fixed: State) -> None:
     """ADA-34: end a raid. It may make a claim, and never withdraws or fulfils one."""
-    lay_claim(s, acting_colour(s), CLAIM_DUE)
+    lay_claim(s, acting_colour(s), CLAIM_DUE, fixed)
     s.colour[RAID] = s.coups[RAID] = s.enrolled[RAID] = s.more_coups[RAID] = 0
     s.raid = TURN
 
@@ -141,11 +141,11 @@ def _end_raid(s: State) -> None:
 
 
 @kernel
-def _close_turn(s: State) -> None:
+def _close_turn(s: State, fixed: State) -> None:
     """ADA-28 to ADA-30, ADA-26: end a turn, then the game or begin the next colour's turn."""
     colour = np.int64(s.colour[TURN])
     s.turn += 1
-    _judge_claim(s, colour)
+    _judge_claim(s, colour, fixed)
     if s.stage != OVER:
         check_last_player(s)
     if s.stage == OVER:
@@ -157,9 +157,9 @@ def _close_turn(s: State) -> None:
 
 
 @kernel
-def _judge_claim(s: State, colour: Int) -> None:
+def _judge_claim(s: State, colour: Int, fixed: State) -> None:
     """ADA-28: judge a colour's claim that was due as its turn ends; one laid in the turn is now."""
-    victory = in_victory(s, colour)
+    victory = in_victory(s, colour, fixed)
     if s.claims[colour] != CLAIM_DUE:
         laid = victory or s.claims[colour] != NO_CLAIM
         s.claims[colour] = CLAIM_DUE if laid else NO_CLAIM

@@ -11,6 +11,7 @@ import numpy as np
 
 from armarl.compiler.bits import lowest
 from armarl.compiler.decorators import inlined, kernel
+from armarl.compiler.record_types import record_type
 from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import ALL_CITIES, CENTRAL, TERRITORIES
 from armarl.games.armada.chart.loading import CITIES
@@ -22,11 +23,12 @@ from armarl.games.armada.state import (
     LAIR,
     LAIR_HELD,
     NO_CLAIM,
-    SETS,
+    PLACE_ROOM,
     cities_owned,
     city_place,
     colours_playing,
     enemy_cities_owned,
+    has_ship,
     is_enemy,
     is_hostile,
     is_unexplored,
@@ -35,6 +37,7 @@ from armarl.games.armada.state import (
     posts_owned,
     room,
     territories_of,
+    tribes_on,
 )
 from armarl.games.armada.style_columns import (
     ABANDONED_GOAL,
@@ -70,7 +73,24 @@ from armarl.games.armada.style_columns import (
 STRANDED = 30  # cost of boarding where no ship is
 PATIENCE = 12  # rounds after which garrisons are halved and worse odds are accepted; repeated
 CARAVAN = 3  # number of bands that carry gold home
-assert SETS > FAR  # one set per cost
+
+# Fields of equal width stand together, the widest first, so that the record has no gaps.
+SCRATCH = record_type(
+    [
+        # For each cost, the set of territories and of squares with a way of that cost.
+        ("land", np.int64, FAR + 1),
+        ("sea", np.int64, FAR + 1),
+        # For each place: the costs to goals, to where gold becomes bands, and to waiting bands.
+        ("cost", np.int8, PLACE_ROOM),
+        ("home", np.int8, PLACE_ROOM),
+        ("ferry", np.int8, PLACE_ROOM),
+        # For each place: the costs of entering it from land, and from sea.
+        ("by_land", np.int8, PLACE_ROOM),
+        ("by_sea", np.int8, PLACE_ROOM),
+    ],
+    needed=(),
+)
+"""The scratch record of the scripted player."""
 
 
 @kernel
@@ -94,19 +114,19 @@ def claimed(s: State, place: Int, colour: Int) -> Int:
 
 
 @kernel
-def set_goals(s: State, style: Style, colour: Int, cost: Any) -> None:
+def set_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> None:
     """Write the cost of every goal, and FAR elsewhere."""
     cost[:] = FAR
     for territory in range(CENTRAL, TERRITORIES):
         if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
             cost[territory] = style[LAND_GOAL]
-    _set_home_goals(s, style, colour, cost)
+    _set_home_goals(s, style, colour, cost, fixed)
     for city in range(ALL_CITIES):
-        place = city_place(s, city)
-        cost[place] = min(np.int64(cost[place]), _city_cost(s, style, place, city, colour))
+        place = city_place(city, fixed)
+        cost[place] = min(np.int64(cost[place]), _city_cost(s, style, place, city, colour, fixed))
     for post in range(ALL_POSTS):
-        place = post_place(s, post)
-        cost[place] = post_cost(s, style, place, post, colour)
+        place = post_place(post, fixed)
+        cost[place] = post_cost(s, style, place, post, colour, fixed)
     for territory in range(TERRITORIES):
         if claimed(s, territory, colour):
             cost[territory] = min(cost[territory], style[BREAK_GOAL])
@@ -115,20 +135,20 @@ def set_goals(s: State, style: Style, colour: Int, cost: Any) -> None:
 
 
 @kernel
-def _set_home_goals(s: State, style: Style, colour: Int, cost: Any) -> None:
+def _set_home_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> None:
     """Write the costs of lost and of open territories in the own lair."""
     held = owned_in(territories_of(s, colour), colour) > LAIR_HELD
     lost = style[HOME_LATER_GOAL] if held else style[HOME_GOAL]
     for territory in range(colour * LAIR, (colour + 1) * LAIR):
         if is_own(s, territory, colour):
-            if style[DEFEND_GOAL] < FAR and stands_open(s, territory, colour):
+            if style[DEFEND_GOAL] < FAR and stands_open(s, territory, colour, fixed):
                 cost[territory] = style[DEFEND_GOAL]
         elif not is_partners(s, territory, colour):
             cost[territory] = lost
 
 
 @kernel
-def _city_cost(s: State, style: Style, place: Int, city: Int, colour: Int) -> Int:
+def _city_cost(s: State, style: Style, place: Int, city: Int, colour: Int, fixed: State) -> Int:
     """Return the goal cost of a city: to be taken, to be manned, or to be freed."""
     lair, owner = city // CITIES, np.int64(s.owner[place])
     if owner == colour:
@@ -140,28 +160,28 @@ def _city_cost(s: State, style: Style, place: Int, city: Int, colour: Int) -> In
         cost = style[RETAKE_GOAL]
     else:
         cost = style[CITY_GOAL if is_enemy(s, colour, lair) else PARTNER_GOAL]
-    if style[NEARLY_GOAL] < cost and _nearly_wins(s, owner, lair):
+    if style[NEARLY_GOAL] < cost and _nearly_wins(s, owner, lair, fixed):
         return style[NEARLY_GOAL]
     return cost
 
 
 @kernel
-def _nearly_wins(s: State, owner: Int, lair: Int) -> Int:
+def _nearly_wins(s: State, owner: Int, lair: Int, fixed: State) -> Int:
     """Return whether a lair's city counts for ADA-27 and its owner lacks at most one such city."""
     if not 0 <= owner < FOUR or not is_enemy(s, owner, lair):
         return False
-    return enemy_cities_owned(s, territories_of(s, owner), owner) >= CITIES_ASKED - 1
+    return enemy_cities_owned(s, territories_of(s, owner), owner, fixed) >= CITIES_ASKED - 1
 
 
 @kernel
-def post_cost(s: State, style: Style, place: Int, post: Int, colour: Int) -> Int:
+def post_cost(s: State, style: Style, place: Int, post: Int, colour: Int, fixed: State) -> Int:
     """Return the goal cost of a post: to be taken, to be manned, or no goal any more."""
     if is_own(s, place, colour):
-        if s.bands[place] >= garrison_of(s, style) or gives_way(s, colour):
+        if s.bands[place] >= garrison_of(s, style) or gives_way(s, colour, fixed):
             return FAR
-        return style[MAN_VICTORY_GOAL] if in_victory(s, colour) else style[MAN_GOAL]
+        return style[MAN_VICTORY_GOAL] if in_victory(s, colour, fixed) else style[MAN_GOAL]
     if is_partners(s, place, colour):
-        ours = s.owner[post_place(s, CENTRE)] == colour
+        ours = s.owner[post_place(CENTRE, fixed)] == colour
         return style[PARTNER_POST_GOAL] if ours else FAR
     if claimed(s, place, colour):
         return style[BREAK_POST_GOAL]
@@ -183,27 +203,27 @@ def garrison_of(s: State, style: Style) -> Int:
 @kernel
 def is_abandoned(s: State, territory: Int) -> Int:
     """Return whether a territory has gold worth a voyage, and neither bands nor tribes."""
-    return s.gold[territory] >= 2 and s.bands[territory] == 0 and s.tribes[territory] == 0
+    return s.gold[territory] >= 2 and s.bands[territory] == 0 and tribes_on(s, territory) == 0
 
 
 @kernel
-def gives_way(s: State, colour: Int) -> Int:
+def gives_way(s: State, colour: Int, fixed: State) -> Int:
     """Return whether the posts are left to the player's other colour, because it has the Centre."""
-    return is_partners(s, post_place(s, CENTRE), colour)
+    return is_partners(s, post_place(CENTRE, fixed), colour)
 
 
 @kernel
-def set_markets(s: State, colour: Int, home: Any) -> None:
+def set_markets(s: State, colour: Int, home: Any, fixed: State) -> None:
     """Write cost 0 where a colour may convert gold into bands (ADA-25), and FAR elsewhere."""
     home[:] = FAR
     owned = territories_of(s, colour)
     for city in range(ALL_CITIES):
-        place = city_place(s, city)
-        if is_own(s, place, colour) and cities_owned(s, owned, city // CITIES) >= 2:
+        place = city_place(city, fixed)
+        if is_own(s, place, colour) and cities_owned(owned, city // CITIES, fixed) >= 2:
             home[place] = 0
     for post in range(ALL_POSTS):
-        if is_own(s, post_place(s, post), colour) and posts_owned(s, owned) >= 3:
-            home[post_place(s, post)] = 0
+        if is_own(s, post_place(post, fixed), colour) and posts_owned(owned, fixed) >= 3:
+            home[post_place(post, fixed)] = 0
 
 
 @kernel
@@ -216,15 +236,15 @@ def owns_gold(s: State, colour: Int) -> Int:
 
 
 @kernel
-def set_landings(s: State, colour: Int, cost: Any, ferry: Any) -> Int:
+def set_landings(s: State, colour: Int, cost: Any, ferry: Any, fixed: State) -> Int:
     """Write cost 0 where a ship can fetch waiting bands, FAR elsewhere. Return whether any wait."""
     ferry[:] = FAR
     any_wait = False
     for shore in range(TERRITORIES):
         waits = is_own(s, shore, colour) and s.bands[shore] >= CARAVAN and cost[shore] >= STRANDED
-        if waits and not ship_beside(s, shore, colour):
-            for border in range(s.sea_borders[shore], s.sea_borders[shore + 1]):
-                ferry[s.border_to[border]] = 0
+        if waits and not ship_beside(s, shore, colour, fixed):
+            for border in range(fixed.sea_borders[shore], fixed.sea_borders[shore + 1]):
+                ferry[fixed.border_to[border]] = 0
                 any_wait = True
     return any_wait
 
@@ -244,7 +264,9 @@ def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Any) -> I
 
 
 @kernel
-def spread_costs(s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea: Any) -> None:
+def spread_costs(
+    s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea: Any, fixed: State
+) -> None:
     """Write the costs of all other places: that of the cheapest way to a goal.
 
     This is Dijkstra's algorithm with buckets (Dijkstra, 1959; Dial, 1969).
@@ -277,14 +299,14 @@ def spread_costs(s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea:
                     place = TERRITORIES + lowest(new_sea)
                     new_sea &= new_sea - 1
                 cost[place] = now
-                land[min(now + np.int64(by_land[place]), FAR)] |= s.land_near[place]
-                sea[min(now + np.int64(by_sea[place]), FAR)] |= s.sea_near[place]
+                land[min(now + np.int64(by_land[place]), FAR)] |= fixed.land_near[place]
+                sea[min(now + np.int64(by_sea[place]), FAR)] |= fixed.sea_near[place]
             # Steps that cost nothing add more places.
             new_land, new_sea = land[now] & ~known_land, sea[now] & ~known_sea
 
 
 @kernel
-def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any) -> None:
+def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any, fixed: State) -> None:
     """Write, for every place, the costs of entering it from land and from sea.
 
     Both pay for the defenders. From land, a ship also has to be boarded.
@@ -292,21 +314,23 @@ def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any) ->
     for to in range(s.places):
         land = sea = entry_toll(s, style, to, colour)
         if to >= TERRITORIES:
-            land += style[EMBARK] if s.ship[to] == 1 else STRANDED
-            sea += style[BLOCKED] if s.ship[to] == 1 else 0
+            land += style[EMBARK] if has_ship(s, to) else STRANDED
+            sea += style[BLOCKED] if has_ship(s, to) else 0
         by_land[to], by_sea[to] = min(land, FAR), min(sea, FAR)
     for city in range(ALL_CITIES):
-        place = city_place(s, city)
-        if s.ship[place] == 1 and is_own(s, place, colour):
-            _set_tolls_of_launching(s, style, place, by_land, by_sea)
+        place = city_place(city, fixed)
+        if has_ship(s, place) and is_own(s, place, colour):
+            _set_tolls_of_launching(s, style, place, by_land, by_sea, fixed)
 
 
 @kernel
-def _set_tolls_of_launching(s: State, style: Style, city: Int, by_land: Any, by_sea: Any) -> None:
+def _set_tolls_of_launching(
+    s: State, style: Style, city: Int, by_land: Any, by_sea: Any, fixed: State
+) -> None:
     """Allow for a ship on a city, which may be launched and then boarded."""
-    for border in range(s.sea_borders[city], s.sea_borders[city + 1]):
-        square = np.int64(s.border_to[border])
-        if s.ship[square] == 0:
+    for border in range(fixed.sea_borders[city], fixed.sea_borders[city + 1]):
+        square = np.int64(fixed.border_to[border])
+        if not has_ship(s, square):
             by_land[square] = min(by_sea[square] + style[EMBARK], FAR)
 
 
@@ -326,31 +350,30 @@ def entry_toll(s: State, style: Style, to: Int, colour: Int) -> Int:
 @kernel
 def defenders_of(s: State, place: Int) -> Int:
     """Return the number of bands or tribes in a place."""
-    tribes = np.int64(s.tribes[place]) if place < TERRITORIES else np.int64(0)
-    return np.int64(s.bands[place]) + tribes
+    return np.int64(s.bands[place]) + tribes_on(s, place)
 
 
 @kernel
-def ship_beside(s: State, shore: Int, colour: Int) -> Int:
+def ship_beside(s: State, shore: Int, colour: Int, fixed: State) -> Int:
     """Return whether bands on a coast can already board a ship."""
-    for border in range(s.sea_borders[shore], s.sea_borders[shore + 1]):
-        square = np.int64(s.border_to[border])
+    for border in range(fixed.sea_borders[shore], fixed.sea_borders[shore + 1]):
+        square = np.int64(fixed.border_to[border])
         others = s.bands[square] > 0 and s.owner[square] != colour
-        if s.ship[square] == 1 and not others and room(s, square) > 2:
+        if has_ship(s, square) and not others and room(s, square) > 2:
             return True
     return False
 
 
 @kernel
-def stands_open(s: State, territory: Int, colour: Int) -> Int:
+def stands_open(s: State, territory: Int, colour: Int, fixed: State) -> Int:
     """Return whether a territory has no bands and an enemy's bands are next to it."""
     if s.bands[territory] > 0:
         return False
-    for border in range(s.land_borders[territory], s.land_borders[territory + 1]):
-        if _threatens(s, np.int64(s.border_to[border]), colour):
+    for border in range(fixed.land_borders[territory], fixed.land_borders[territory + 1]):
+        if _threatens(s, np.int64(fixed.border_to[border]), colour):
             return True
-    for border in range(s.sea_borders[territory], s.sea_borders[territory + 1]):
-        if _threatens(s, np.int64(s.border_to[border]), colour):
+    for border in range(fixed.sea_borders[territory], fixed.sea_borders[territory + 1]):
+        if _threatens(s, np.int64(fixed.border_to[border]), colour):
             return True
     return False
 

@@ -94,6 +94,7 @@ from armarl.games.armada.state import (
     city_place,
     colours_playing,
     enemy_cities_owned,
+    has_ship,
     is_enemy,
     lair_of,
     post_place,
@@ -145,33 +146,33 @@ FERRYING = 3  # with this many bands, one may crew a ship to fetch others
 
 
 @kernel
-def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
+def greedy(s: State, draw: float, mask: Mask, scratch: States, fixed: State) -> Int:
     """Return the action of the player to move, in a state concealed for its seat.
 
     Args:
         draw: index of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
         mask: scratch space, int8, shape (actions,).
-        scratch: scratch space, an array of one record like `s`.
+        scratch: scratch space, an array of one record of type SCRATCH.
+        fixed: the chart and the dice.
     """
     if ANSWER_ATTACK <= s.stage <= ANSWER_RAID:
-        return _answer(s)  # needs no costs
+        return _answer(s, fixed)  # needs no costs
     number, colour = np.int64(draw), acting_colour(s)
-    style = STYLES[row_of(s, number, colour)]
+    style = STYLES[row_of(s, number, colour, fixed)]
     if s.stage == SPREAD_BANDS:
-        return s.first[COUNT] + _bands_beside_ship(s, style)  # needs no costs
-    legal(s, mask)
-    # int8 per place, or longer. The scratch record has no other use.
-    cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
-    by_land, by_sea = scratch[0].owner, scratch[0].border_to
-    land, sea = scratch[0].land_near, scratch[0].sea_near
-    set_tolls(s, style, colour, by_land, by_sea)
-    set_goals(s, style, colour, cost)
-    spread_costs(s, by_land, by_sea, cost, land, sea)
-    set_markets(s, colour, home)
+        return fixed.first[COUNT] + _bands_beside_ship(s, style)  # needs no costs
+    legal(s, mask, fixed)
+    cost, home, ferry = scratch[0].cost, scratch[0].home, scratch[0].ferry
+    by_land, by_sea = scratch[0].by_land, scratch[0].by_sea
+    land, sea = scratch[0].land, scratch[0].sea
+    set_tolls(s, style, colour, by_land, by_sea, fixed)
+    set_goals(s, style, colour, cost, fixed)
+    spread_costs(s, by_land, by_sea, cost, land, sea, fixed)
+    set_markets(s, colour, home, fixed)
     if s.reserve[colour] >= style[HUNGRY] and owns_gold(s, colour):
-        spread_costs(s, by_land, by_sea, home, land, sea)
-    if set_landings(s, colour, cost, ferry):
-        spread_costs(s, by_land, by_sea, ferry, land, sea)
+        spread_costs(s, by_land, by_sea, home, land, sea, fixed)
+    if set_landings(s, colour, cost, ferry, fixed):
+        spread_costs(s, by_land, by_sea, ferry, land, sea, fixed)
     lots = np.uint64((draw - number) * DRAWS)
     best = np.int64(-1000), np.uint64(0), np.int64(0)
     whole = mask.size - mask.size % 8
@@ -179,11 +180,11 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
         if eight_bytes(mask, first):  # most actions are illegal, so skip eight at a time
             for action in range(first, first + 8):
                 if mask[action]:
-                    worth = _worth(s, style, colour, cost, home, ferry, np.int64(action))
+                    worth = _worth(s, style, colour, cost, home, ferry, np.int64(action), fixed)
                     best = _better(best, worth, mix(lots + np.uint64(action)), action)
     for action in range(whole, mask.size):
         if mask[action]:
-            worth = _worth(s, style, colour, cost, home, ferry, np.int64(action))
+            worth = _worth(s, style, colour, cost, home, ferry, np.int64(action), fixed)
             best = _better(best, worth, mix(lots + np.uint64(action)), action)
     return best[2]
 
@@ -197,22 +198,22 @@ def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tu
 
 
 @kernel
-def row_of(s: State, number: Int, colour: Int) -> Int:
+def row_of(s: State, number: Int, colour: Int, fixed: State) -> Int:
     """Return the row in `styles.STYLES` of a style, for this table and the colour's stance."""
-    return FIRST_ROWS[number][2 * (s.players - 2) + s.cards] + _stance(s, colour)
+    return FIRST_ROWS[number][2 * (s.players - 2) + s.cards] + _stance(s, colour, fixed)
 
 
 @kernel
-def _stance(s: State, colour: Int) -> Int:
+def _stance(s: State, colour: Int, fixed: State) -> Int:
     """Return the stance of a colour, one of those in `style_columns`."""
     for other in range(FOUR):
         if s.claims[other] != NO_CLAIM and is_enemy(s, colour, other):
             return ALARMED
-    if in_victory(s, colour):
+    if in_victory(s, colour, fixed):
         return AHEAD
     if s.turn < EARLY_ROUNDS * colours_playing(s):
         return EARLY
-    cities = enemy_cities_owned(s, territories_of(s, colour), colour)
+    cities = enemy_cities_owned(s, territories_of(s, colour), colour, fixed)
     return CLOSE if cities == CITIES_ASKED - 1 else PLAIN
 
 
@@ -221,41 +222,41 @@ def _stance(s: State, colour: Int) -> Int:
 
 @kernel
 def _worth(
-    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, action: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, action: Int, fixed: State
 ) -> Int:
     """Return the score of an action, higher is better. `end` scores 0."""
-    family = family_of(s, action)
-    number = action - s.first[family]
+    family = family_of(action, fixed)
+    number = action - fixed.first[family]
     if family == MOVE:
-        return _worth_of_move(s, style, colour, cost, home, ferry, number)
+        return _worth_of_move(s, style, colour, cost, home, ferry, number, fixed)
     if family == SAIL:
         return _worth_of_sail(
-            s, style, colour, cost, home, ferry, s.sea_borders[TERRITORIES] + number
+            s, style, colour, cost, home, ferry, fixed.sea_borders[TERRITORIES] + number, fixed
         )
     if family == ATTACK:
-        return _worth_of_attack(s, style, colour, cost, number)
+        return _worth_of_attack(s, style, colour, cost, number, fixed)
     if family == LAUNCH:
-        return _worth_of_launch(s, style, colour, cost, number)
+        return _worth_of_launch(s, style, colour, cost, number, fixed)
     if family == EXPLORE:
         return _worth_of_exploring(style, cost, CENTRAL + number)
     if family == DISCOVERY:
         return _worth_of_exploring(style, cost, CENTRAL + number) + 2
     if family == COUNT:
-        return _worth_of_count(s, style, colour, cost, home, ferry, number)
+        return _worth_of_count(s, style, colour, cost, home, ferry, number, fixed)
     if family >= LEVY:
-        return _worth_of_placing(s, style, colour, cost, family, number)
+        return _worth_of_placing(s, style, colour, cost, family, number, fixed)
     if family == CONVERT:
         return style[CONVERT_WORTH]
     if family == GOLD:
         return number if home[s.target] < home[s.origin] else -number
     if family == SHIP:
-        return -cost[city_place(s, number)]
+        return -cost[city_place(number, fixed)]
     return -1 if family == SCUTTLE else 0
 
 
 @kernel
 def _worth_of_placing(
-    s: State, style: Style, colour: Int, cost: Any, family: Any, number: Int
+    s: State, style: Style, colour: Int, cost: Any, family: Any, number: Int, fixed: State
 ) -> Int:
     """Return the score of enrolling, buying, playing a card, or placing bands or tribes."""
     if family == LEVY:
@@ -267,27 +268,27 @@ def _worth_of_placing(
     if family == PAY:
         return 0 if number < TERRITORIES else 1
     if family == GOLD_MINE:
-        return _worth_of_mine(s, colour, number)
+        return _worth_of_mine(s, colour, number, fixed)
     if family == SHIPYARD:
-        return 20 - cost[city_place(s, number)] // 4
+        return 20 - cost[city_place(number, fixed)] // 4
     if family == MUTINY:
         return 78 + s.bands[TERRITORIES + number]
     if family == PLAY:
-        return _worth_of_plain(s, colour, PLAIN_KINDS[number])
+        return _worth_of_plain(s, colour, PLAIN_KINDS[number], fixed)
     if family == RISE:
-        return _worth_of_rising(s, colour, CENTRAL + number)
+        return _worth_of_rising(s, colour, CENTRAL + number, fixed)
     return 1 if (number == PEEK) == (s.coups[s.raid] > 7) else 0  # LOOK
 
 
 @kernel
 def _worth_of_move(
-    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int, fixed: State
 ) -> Int:
     """Return the score of a move: best if it takes a territory or comes nearer to a goal."""
-    place, to = border_from(s, border), np.int64(s.border_to[border])
+    place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == FERRYING:
         return 8  # one band goes to fetch others
-    if s.bands[place] <= _garrison(s, style, place, colour, home):
+    if s.bands[place] <= _garrison(s, style, place, colour, home, fixed):
         return -1
     nearer = np.int64(cost[place]) - cost[to]
     if to < TERRITORIES and not is_own(s, to, colour) and cost[to] <= style[TAKE]:
@@ -309,29 +310,29 @@ def _worth_of_move(
 
 
 @kernel
-def _holds_post(s: State, place: Int, colour: Int) -> Int:
+def _holds_post(s: State, place: Int, colour: Int, fixed: State) -> Int:
     """Return whether a place is a post that the colour owns."""
     for post in range(ALL_POSTS):
-        if post_place(s, post) == place:
+        if post_place(post, fixed) == place:
             return is_own(s, place, colour)
     return False
 
 
 @kernel
-def _garrison(s: State, style: Style, place: Int, colour: Int, home: Any) -> Int:
+def _garrison(s: State, style: Style, place: Int, colour: Int, home: Any, fixed: State) -> Int:
     """Return the number of bands that should stay on a place."""
     if place < CENTRAL:
-        return _garrison_of_city(s, style, place, colour)
-    if not _holds_post(s, place, colour) or gives_way(s, colour):
+        return _garrison_of_city(s, style, place, colour, fixed)
+    if not _holds_post(s, place, colour, fixed) or gives_way(s, colour, fixed):
         return 0
     return 1 if is_treasure(s, style, place, colour, home) else garrison_of(s, style)
 
 
 @kernel
-def _garrison_of_city(s: State, style: Style, place: Int, colour: Int) -> Int:
+def _garrison_of_city(s: State, style: Style, place: Int, colour: Int, fixed: State) -> Int:
     """Return the number of bands that should stay on a territory of a lair."""
     for city in range(ALL_CITIES):
-        if city_place(s, city) == place and is_own(s, place, colour):
+        if city_place(city, fixed) == place and is_own(s, place, colour):
             at_home = city // CITIES == colour
             return style[HOME_GARRISON] if at_home else style[CITY_GARRISON]
     return 0
@@ -339,10 +340,10 @@ def _garrison_of_city(s: State, style: Style, place: Int, colour: Int) -> Int:
 
 @kernel
 def _worth_of_sail(
-    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int, fixed: State
 ) -> Int:
     """Return the score of sailing: nearer to a goal, full ships first, or bringing gold home."""
-    place, to = border_from(s, border), np.int64(s.border_to[border])
+    place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     if is_ferry(s, place, ferry):
         return style[FERRY_WORTH] if ferry[to] < ferry[place] else -1
     if is_treasure(s, style, place, colour, home):
@@ -358,13 +359,13 @@ def _worth_of_exploring(style: Style, cost: Any, territory: Int) -> Int:
 
 
 @kernel
-def _bands_around(s: State, colour: Int, place: Int) -> Int:
+def _bands_around(s: State, colour: Int, place: Int, fixed: State) -> Int:
     """Return the number of bands that may attack a place, from all places next to it."""
     bands = np.int64(0)
-    for border in range(s.land_borders[place], s.land_borders[place + 1]):
-        bands += _attackers(s, colour, np.int64(s.border_to[border]))
-    for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
-        bands += _attackers(s, colour, np.int64(s.border_to[border]))
+    for border in range(fixed.land_borders[place], fixed.land_borders[place + 1]):
+        bands += _attackers(s, colour, np.int64(fixed.border_to[border]))
+    for border in range(fixed.sea_borders[place], fixed.sea_borders[place + 1]):
+        bands += _attackers(s, colour, np.int64(fixed.border_to[border]))
     return bands
 
 
@@ -375,7 +376,7 @@ def _attackers(s: State, colour: Int, place: Int) -> Int:
 
 
 @kernel
-def _defeated_by(s: State, attackers: Int) -> Int:
+def _defeated_by(attackers: Int, fixed: State) -> Int:
     """Return how many defenders the attackers can expect to defeat, less a fifth for bad luck.
 
     A roll of the standard dice costs the attacker a third of a band on average and the defender
@@ -384,23 +385,25 @@ def _defeated_by(s: State, attackers: Int) -> Int:
     hits: Int = np.int64(0)
     losses: Int = np.int64(0)
     for i in range(SIDES):
-        face: Int = np.int64(s.faces[COMBAT_DIE, i])
+        face: Int = np.int64(fixed.faces[COMBAT_DIE, i])
         hits += max(face, 0)
         losses += max(-face, 0)
     return 4 * hits * attackers // (5 * max(losses, 1))
 
 
 @kernel
-def _worth_of_attack(s: State, style: Style, colour: Int, cost: Any, border: Int) -> Int:
+def _worth_of_attack(
+    s: State, style: Style, colour: Int, cost: Any, border: Int, fixed: State
+) -> Int:
     """Return the score of an attack.
 
     It is negative at bad odds, and against tribes on a place that is not nearer to a goal.
     """
-    place, to = border_from(s, border), np.int64(s.border_to[border])
+    place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
     if impatience(s) > 0:
-        attackers = _bands_around(s, colour, to)
-    odds = _defeated_by(s, attackers) - defenders
+        attackers = _bands_around(s, colour, to, fixed)
+    odds = _defeated_by(attackers, fixed) - defenders
     goal = cost[to] < cost[place] or cost[to] <= style[NEAR]
     wanted = style[ODDS] - impatience(s)
     if odds < wanted or not (goal or s.bands[to] > 0):
@@ -410,15 +413,17 @@ def _worth_of_attack(s: State, style: Style, colour: Int, cost: Any, border: Int
 
 
 @kernel
-def _worth_of_launch(s: State, style: Style, colour: Int, cost: Any, number: Int) -> Int:
+def _worth_of_launch(
+    s: State, style: Style, colour: Int, cost: Any, number: Int, fixed: State
+) -> Int:
     """Return the score of a launch: it counts bands on the coast that have no ship to board."""
-    city = city_of_launch(s, number)
-    place = city_place(s, city)
-    square = np.int64(s.border_to[s.sea_borders[place] + number - s.launches[city]])
+    city = city_of_launch(number, fixed)
+    place = city_place(city, fixed)
+    square = np.int64(fixed.border_to[fixed.sea_borders[place] + number - fixed.launches[city]])
     waiting: Int = np.int64(0)
-    for border in range(s.land_borders[square], s.land_borders[square + 1]):
-        shore = np.int64(s.border_to[border])
-        if is_own(s, shore, colour) and not ship_beside(s, shore, colour):
+    for border in range(fixed.land_borders[square], fixed.land_borders[square + 1]):
+        shore = np.int64(fixed.border_to[border])
+        if is_own(s, shore, colour) and not ship_beside(s, shore, colour, fixed):
             waiting += s.bands[shore]
     if waiting < 2:
         return -1
@@ -431,7 +436,7 @@ def _worth_of_launch(s: State, style: Style, colour: Int, cost: Any, number: Int
 
 @kernel
 def _worth_of_count(
-    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, n: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, n: Int, fixed: State
 ) -> Int:
     """Return the score of moving `n` bands.
 
@@ -439,7 +444,7 @@ def _worth_of_count(
     home, or when the target is not nearer to a goal.
     """
     origin, target = np.int64(s.origin), np.int64(s.target)
-    stay: Int = np.int64(_garrison(s, style, origin, colour, home))
+    stay: Int = np.int64(_garrison(s, style, origin, colour, home, fixed))
     if origin >= TERRITORIES and ferry[origin] < FAR:
         stay = 1  # a crew that fetches others
     stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
@@ -452,22 +457,22 @@ def _worth_of_count(
 
 
 @kernel
-def _worth_of_mine(s: State, colour: Int, territory: Int) -> Int:
+def _worth_of_mine(s: State, colour: Int, territory: Int, fixed: State) -> Int:
     """Return the score of a gold-mine on a territory: best where the gold can be converted.
 
     That is an own city in a lair with two own cities, or an own post with three own posts.
     """
     owned = territories_of(s, colour)
     for city in range(ALL_CITIES):
-        if city_place(s, city) == territory:
-            return 80 if cities_owned(s, owned, lair_of(territory)) >= 2 else 5
-    if _holds_post(s, territory, colour) and posts_owned(s, owned) >= 3:
+        if city_place(city, fixed) == territory:
+            return 80 if cities_owned(owned, lair_of(territory), fixed) >= 2 else 5
+    if _holds_post(s, territory, colour, fixed) and posts_owned(owned, fixed) >= 3:
         return 85
     return -1
 
 
 @kernel
-def _worth_of_plain(s: State, colour: Int, card: Int) -> Int:
+def _worth_of_plain(s: State, colour: Int, card: Int, fixed: State) -> Int:
     """Return the score of playing a card without a place in its notation."""
     if card == MORE_COUPS_CARD:
         return 60 if s.coups[s.raid] <= 2 else -1
@@ -475,8 +480,8 @@ def _worth_of_plain(s: State, colour: Int, card: Int) -> Int:
         return 14
     if card == NATIVES_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - Numba
         for post in range(ALL_POSTS):
-            if _worth_of_rising(s, colour, post_place(s, post)) > 0 and (
-                s.bands[post_place(s, post)] == 0
+            if _worth_of_rising(s, colour, post_place(post, fixed), fixed) > 0 and (
+                s.bands[post_place(post, fixed)] == 0
             ):
                 return 40
         return -1
@@ -484,7 +489,7 @@ def _worth_of_plain(s: State, colour: Int, card: Int) -> Int:
 
 
 @kernel
-def _worth_of_rising(s: State, colour: Int, territory: Int) -> Int:
+def _worth_of_rising(s: State, colour: Int, territory: Int, fixed: State) -> Int:
     """Return the score of putting tribes on a territory: best on an enemy's post without bands."""
     owner = np.int64(s.owner[territory])
     if owner == colour or is_partners(s, territory, colour):
@@ -492,28 +497,28 @@ def _worth_of_rising(s: State, colour: Int, territory: Int) -> Int:
     if owner == TRIBES or owner == NOBODY:  # noqa: SIM109
         return 0
     for post in range(ALL_POSTS):
-        if post_place(s, post) == territory:
+        if post_place(post, fixed) == territory:
             return 40 if s.claims[owner] != NO_CLAIM else 20
     return 5
 
 
 @kernel
-def _answer(s: State) -> Int:
+def _answer(s: State, fixed: State) -> Int:
     """Return the answer to a question: play the card if it helps, else decline."""
-    return s.first[ANSWER] + (answer_of(s.stage) if _card_helps(s) else DECLINE)
+    return fixed.first[ANSWER] + (answer_of(s.stage) if _card_helps(s, fixed) else DECLINE)
 
 
 @kernel
 def _bands_beside_ship(s: State, style: Style) -> Int:
     """Return how many bands to put on a territory at the start: some if it has a ship, else 0."""
-    return min(style[AT_SHIPS], np.int64(s.due)) if s.ship[s.target] == 1 else np.int64(0)
+    return min(style[AT_SHIPS], np.int64(s.due)) if has_ship(s, np.int64(s.target)) else np.int64(0)
 
 
 @kernel
-def _card_helps(s: State) -> Int:
+def _card_helps(s: State, fixed: State) -> Int:
     """Return whether the card helps: it changes the roll, or the raid breaks a victory."""
     if s.stage == ANSWER_ATTACK:
         return s.roll <= 0 or defenders_of(s, np.int64(s.target)) > 1
     if s.stage == ANSWER_DEFENCE:
         return s.roll > 0
-    return in_victory(s, np.int64(s.colour[0])) and s.coups[0] <= 2
+    return in_victory(s, np.int64(s.colour[0]), fixed) and s.coups[0] <= 2

@@ -24,6 +24,8 @@ from armarl.games.armada.state import (
     PLACE_NATIVES,
     PLACE_RECRUITS,
     SPREAD_BANDS,
+    has_ship,
+    tribes_on,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +71,9 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
         "players": game.players,
         "options": dict(game.options),
         "territories": {places[t]: _territory(s, t) for t in range(TERRITORIES)},
-        "ships": {places[p]: _ship(s, p) for p in range(TERRITORIES, len(places)) if s["ship"][p]},
+        "ships": {
+            places[p]: _ship(s, p) for p in range(TERRITORIES, len(places)) if has_ship(s, p)
+        },
         "box": int(s["box"]),
         "reserve": {
             colour: int(s["reserve"][i]) for i, colour in enumerate(COLOURS) if i != s["neutral"]
@@ -100,9 +104,9 @@ def _territory(s: State, territory: int) -> dict[str, Any]:
         "explored": territory < CENTRAL or owner is not None,
         "bands": int(s["bands"][territory]),
         "colour": owner if s["bands"][territory] else None,
-        "tribes": int(s["tribes"][territory]),
+        "tribes": int(tribes_on(s, territory)),
         "gold": int(s["gold"][territory]),
-        "ship": bool(s["ship"][territory]),
+        "ship": bool(has_ship(s, territory)),
     }
 
 

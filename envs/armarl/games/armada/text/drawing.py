@@ -1,10 +1,12 @@
-"""Text drawing of Armada for a terminal."""
+"""Text drawing of Armada for a terminal, at most 80 columns wide."""
 
 from __future__ import annotations
 
+import textwrap
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from armarl.common.messages import counted
 from armarl.games.armada.chart.geography import CENTRAL, COLOURS, Chart, Territory
 from armarl.games.armada.state import NEW_CLAIM
 from armarl.games.armada.text.explain import asked
@@ -13,16 +15,23 @@ if TYPE_CHECKING:
     from armarl.compiler.types import State
     from armarl.core.game import Game
 
-COLUMN = 28  # width of a column of territories
-CENTRAL_COLUMNS = 4
+WIDTH = 79  # of all lines
+COLUMN = 20  # width of a column of territories
+COLUMNS = 4
+NOBODY, UNEXPLORED, SHIP = "-", "?", "^"
+LETTERS = {owner: owner[0] for owner in (*COLOURS, "tribes")}
+LEGEND = (
+    f"{', '.join(f'{letter} {owner}' for owner, letter in LETTERS.items())}, {NOBODY} nobody, "
+    f"{UNEXPLORED} unexplored; g5 five bands, $2 gold, {SHIP} a ship not launched, * a city"
+)
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:
-    """Draw a state as text: the map with place names, the pieces on each place, and the turn.
+    """Draw a state as text: the map with the pieces on each place, their list, and the turn.
 
-    A territory is written like `G4* green 5 $2 ^`: its name (`*` marks a city, and a post is
-    written like `C1(Centre)`), the owner of its flag, the number of bands or tribes, the gold, and
-    `^` for a ship not launched.
+    A territory is written like `G4* g5 $2 ^`: its name (`*` marks a city, and a post is written
+    like `C1(Centre)`), the letter of its flag's owner, the number of bands or tribes, the gold, and
+    `^` for a ship not launched. The map has the same without spaces, where there is room.
 
     Args:
         seat: the seat whose view to draw, or None for the full view.
@@ -32,40 +41,80 @@ def draw(game: Game, state: State, seat: int | None) -> str:
         >>> from armarl import make_game
         >>> game = make_game("armada")
         >>> picture = draw(game, game.new_states(1)[0], None)
-        >>> "G4* green" in picture, "C1(Centre) ?" in picture
+        >>> "G4* g" in picture, "C1(Centre) ?" in picture
         (True, True)
     """
     view = game.describe(state, seat)
     chart: Chart = game.attributes["chart"]
     new = {colour for k, colour in enumerate(COLOURS) if state["claims"][k] == NEW_CLAIM}
     captions = [*_captions(view, seat, new), turn_line(view) + asked(game, state)]
-    return "\n".join([*_map(chart), *_territories(chart, view), *_ships(view), *captions])
+    lines = [line for caption in captions for line in textwrap.wrap(caption, WIDTH)]
+    return "\n".join([*_map(chart, view), *_territories(chart, view), *_ships(view), *lines])
 
 
-def _map(chart: Chart) -> list[str]:
-    """Return the rows of the map, with each place's name written across its widest row."""
+def _pieces(view: dict[str, Any], name: str) -> list[str]:
+    """Return the owner, with the number of bands or tribes, the gold and the ship of a place."""
+    if name in view["territories"]:
+        place = view["territories"][name]
+        owner, pieces = place["owner"], place["bands"] or place["tribes"]
+        empty = NOBODY if place["explored"] else UNEXPLORED
+    elif name in view["ships"]:
+        place = view["ships"][name] | {"ship": False}
+        owner, pieces, empty = place["colour"], place["bands"], NOBODY
+    else:
+        return []
+    words = [(LETTERS[owner] if owner else empty) + (str(pieces) if pieces else "")]
+    if place["gold"]:
+        words.append(f"${place['gold']}")
+    return words + [SHIP] * place["ship"]
+
+
+def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
+    """Return the rows of the map, with each place's name across its widest row.
+
+    The pieces stand behind the name or in the widest other row, if there is room: else the bands
+    alone, or nothing.
+    """
     if chart.raster is None:
         return []
     marks = _marks(chart)
     rows = [[marks[place] for place in row] for row in chart.raster]
-    widest: dict[int, tuple[int, int, int]] = {}  # by place: the width of a row, y, its end
-    for y, row in enumerate(chart.raster):
-        for x, place in enumerate(row):
-            found = _run(row, x, place), y, x + 1
-            widest[place] = max(found, widest.get(place, found))
     for place, name in enumerate(chart.places):
-        width, y, end = widest[place]
-        start = max(0, min(end - (width + len(name) + 1) // 2, len(rows[y]) - len(name)))
-        rows[y][start : start + len(name)] = list(name)
+        first, *others = _runs(chart, place)
+        words = _pieces(view, name)
+        if not words or words[0] == UNEXPLORED:
+            _write(rows, first, name)
+        elif len(together := f"{name} {''.join(words)}") < first[0]:  # a cell parts neighbours
+            _write(rows, first, together)
+        else:
+            _write(rows, first, name)
+            for text in ("".join(words), words[0]):
+                if others and len(text) <= others[0][0]:
+                    _write(rows, others[0], text)
+                    break
     return ["".join(row) for row in rows]
 
 
-def _run(row: tuple[int, ...], x: int, place: int) -> int:
-    """Return the number of consecutive cells of the place in a row that end at `x`."""
-    start = x
-    while start >= 0 and row[start] == place:
-        start -= 1
-    return x - start
+def _runs(chart: Chart, place: int) -> list[tuple[int, int, int]]:
+    """Return the longest run of a place in each row as (length, y, end), the longest first."""
+    assert chart.raster is not None
+    longest: dict[int, tuple[int, int, int]] = {}
+    for y, row in enumerate(chart.raster):
+        length = 0
+        for x, here in enumerate((*row, -1)):
+            if here == place:
+                length += 1
+            elif length:
+                longest[y] = max((length, y, x), longest.get(y, (0, y, 0)))
+                length = 0
+    return sorted(longest.values(), reverse=True)
+
+
+def _write(rows: list[list[str]], run: tuple[int, int, int], text: str) -> None:
+    """Write text across the middle of a run of cells."""
+    length, y, end = run
+    start = max(0, min(end - (length + len(text) + 1) // 2, len(rows[y]) - len(text)))
+    rows[y][start : start + len(text)] = list(text)
 
 
 def _marks(chart: Chart) -> list[str]:
@@ -82,12 +131,13 @@ def _marks(chart: Chart) -> list[str]:
 
 
 def _territories(chart: Chart, view: dict[str, Any]) -> list[str]:
-    """Return the lairs side by side, with the central group below."""
+    """Return the legend, then the lairs side by side, with the central group below."""
     columns = [[lair.upper()] + [_territory(t, view) for t in _of(chart, lair)] for lair in COLOURS]
     central = [_territory(t, view) for t in _of(chart, CENTRAL)]
-    height = -(-len(central) // CENTRAL_COLUMNS)
+    height = -(-len(central) // COLUMNS)
     below = [central[i : i + height] for i in range(0, len(central), height)]
-    return [*_side_by_side(columns), CENTRAL.upper(), *_side_by_side(below)]
+    legend = textwrap.wrap(LEGEND, WIDTH)
+    return [*legend, *_side_by_side(columns), CENTRAL.upper(), *_side_by_side(below)]
 
 
 def _of(chart: Chart, lair: str) -> list[Territory]:
@@ -100,25 +150,13 @@ def _side_by_side(columns: list[list[str]]) -> list[str]:
 
 
 def _territory(t: Territory, view: dict[str, Any]) -> str:
-    place = view["territories"][t.name]
-    words = [t.name + ("*" if t.city else f"({t.post})" if t.post else "")]
-    words.append(place["owner"] or ("nobody" if place["explored"] else "?"))
-    if pieces := place["bands"] or place["tribes"]:
-        words.append(str(pieces))
-    if place["gold"]:
-        words.append(f"${place['gold']}")
-    if place["ship"]:
-        words.append("^")
-    return " ".join(words)
+    name = t.name + ("*" if t.city else f"({t.post})" if t.post else "")
+    return " ".join([name, *_pieces(view, t.name)])
 
 
 def _ships(view: dict[str, Any]) -> list[str]:
-    ships = [
-        f"{square} {ship['colour'] or 'empty'} {ship['bands']}"
-        + (f" ${ship['gold']}" if ship["gold"] else "")
-        for square, ship in view["ships"].items()
-    ]
-    return ["SHIPS  " + (", ".join(ships) or "none at sea")]
+    ships = [" ".join([square, *_pieces(view, square)]) for square in view["ships"]]
+    return textwrap.wrap("SHIPS  " + (", ".join(ships) or "none at sea"), WIDTH)
 
 
 def _captions(view: dict[str, Any], seat: int | None, new: set[str]) -> list[str]:
@@ -126,14 +164,14 @@ def _captions(view: dict[str, Any], seat: int | None, new: set[str]) -> list[str
     supply = view["supply"]
     lines = [
         f"supply: bands {reserve}; {supply['gold']} gold, {supply['tribes']} tribes, "
-        f"{view['box']} ships"
+        f"{counted(view['box'], 'ship')}"
     ]
     for colour in view["claims"]:
         judged = f"{colour}'s next turn ends" if colour in new else f"{colour}'s turn ends next"
         lines.append(f"{colour} claims victory: it wins if it is in victory when {judged}")
     for player, size in enumerate(view["hand_sizes"] if view["options"]["cards"] else []):
         hand = view["hands"][player]
-        cards = f"{size} cards" if hand is None else ", ".join(hand) or "no cards"
+        cards = counted(size, "card") if hand is None else ", ".join(hand) or "no cards"
         if left := view["known"][player]["in_deck"]:
             cards += f"; left in the deck: {', '.join(left)}"
         lines.append(f"player {player}{' (you)' if seat == player else ''}: {cards}")
@@ -149,4 +187,4 @@ def turn_line(view: dict[str, Any]) -> str:
     what = "raid" if turn["raid"] else "turn"
     if turn["stage"] == "preliminary":
         return f"{turn['colour']} (player {turn['player']}) sets out"
-    return f"{turn['colour']}'s {what} (player {turn['player']}): {turn['coups']} coups"
+    return f"{turn['colour']}'s {what} (player {turn['player']}): {counted(turn['coups'], 'coup')}"

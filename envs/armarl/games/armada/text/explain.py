@@ -39,11 +39,13 @@ from armarl.games.armada.state import (
     acting_seat,
     border_from,
     cities_owned,
+    has_ship,
     is_enemy,
     is_sea,
     is_unexplored,
     posts_owned,
     territories_of,
+    tribes_on,
 )
 from armarl.games.armada.text.describe import owner_name, stage_name
 
@@ -97,9 +99,9 @@ class _Reasons:
     """The reason that an action is illegal in a state, with one method per action family."""
 
     def __init__(self, game: Game, state: State, action: int) -> None:
-        self.game, self.s = game, state
-        self.family = int(family_of(state, action))
-        self.number = action - int(state["first"][self.family])
+        self.game, self.s, self.fixed = game, state, game.fixed
+        self.family = int(family_of(action, self.fixed))
+        self.number = action - int(self.fixed["first"][self.family])
         self.colour, self.seat = int(acting_colour(state)), int(acting_seat(state))
         self.name = COLOURS[self.colour]
         self.coups = int(state["coups"][state["raid"]])
@@ -142,7 +144,7 @@ class _Reasons:
         return self.game.attributes["chart"].places[place]
 
     def _border(self, border: int) -> tuple[int, int]:
-        return int(border_from(self.s, border)), int(self.s["border_to"][border])
+        return int(border_from(border, self.fixed)), int(self.fixed["border_to"][border])
 
     def _own(self, place: int) -> bool:
         return bool(self.s["owner"][place] == self.colour)
@@ -193,10 +195,10 @@ class _Reasons:
     # --- ships -----------------------------------------------------------------------------------
 
     def _ship(self) -> str:
-        place = int(self.s["cities"][self.number])
+        place = int(self.fixed["cities"][self.number])
         if self.number // CITIES != self.colour:
             return f"{self._place(place)} is not a city of {self.name}'s lair (ADA-13)"
-        if self.s["ship"][place]:
+        if has_ship(self.s, place):
             return f"{self._place(place)} already has a ship (ADA-13)"
         return self._wrong_stage()
 
@@ -205,18 +207,18 @@ class _Reasons:
             self.game.attributes["chart"].numbers[name]
             for name in self._text().removeprefix("launch ").split()
         )
-        if not self.s["ship"][place]:
+        if not has_ship(self.s, place):
             return f"there is no ship on {self._place(place)} (ADA-16)"
         if not self._own(place):
             return f"{self._not_owned(place)} (ADA-16)"
         return f"{self._place(to)} already has a ship (ADA-16)"
 
     def _text(self) -> str:
-        return self.game.actions.text(int(self.s["first"][self.family]) + self.number)
+        return self.game.actions.text(int(self.fixed["first"][self.family]) + self.number)
 
     def _sail(self) -> str:
-        place, to = self._border(int(self.s["sea_borders"][TERRITORIES]) + self.number)
-        if not self.s["ship"][place]:
+        place, to = self._border(int(self.fixed["sea_borders"][TERRITORIES]) + self.number)
+        if not has_ship(self.s, place):
             return f"there is no ship on {self._place(place)} (ADA-20)"
         if missing := self._no_bands(place):
             return f"{missing} (ADA-20)"
@@ -224,12 +226,12 @@ class _Reasons:
 
     def _scuttle(self) -> str:
         if self.number < ALL_CITIES:
-            place = int(self.s["cities"][self.number])
-            if not self.s["ship"][place]:
+            place = int(self.fixed["cities"][self.number])
+            if not has_ship(self.s, place):
                 return f"there is no ship on {self._place(place)} (ADA-24)"
             return f"{self.name} has no band on {self._place(place)} or next to it (ADA-24)"
         place = TERRITORIES + self.number - ALL_CITIES
-        if not self.s["ship"][place]:
+        if not has_ship(self.s, place):
             return f"there is no ship on {self._place(place)} (ADA-24)"
         if self.s["bands"][place]:
             return f"the ship on {self._place(place)} has bands aboard (ADA-24)"
@@ -242,7 +244,7 @@ class _Reasons:
         s, name = self.s, self._place(to)
         if missing := self._no_bands(place):
             return f"{missing} (ADA-17)"
-        if is_sea(to) and not s["ship"][to]:
+        if is_sea(to) and not has_ship(s, to):
             return f"there is no ship on {name} to board (ADA-17)"
         if s["bands"][to] and not self._own(to):
             return f"bands of {owner_name(s['owner'][to])} are on {name} (ADA-18, ADA-19)"
@@ -259,7 +261,7 @@ class _Reasons:
             return f"{missing} (ADA-22)"
         if s["bands"][to] and not is_enemy(s, self.colour, int(s["owner"][to])):
             return f"the bands on {name} are not enemies (ADA-11, ADA-22)"
-        if not s["bands"][to] and (is_sea(to) or not s["tribes"][to]):
+        if not s["bands"][to] and not tribes_on(s, to):
             return f"there is nothing to attack on {name} (ADA-22)"
         return f"an attack needs 2 bands, but {self._place(place)} has only 1 (ADA-22)"
 
@@ -275,8 +277,9 @@ class _Reasons:
         )
 
     def _convert(self) -> str:
-        s, city = self.s, self.number
-        place = int(s["cities"][city] if city < ALL_CITIES else s["posts"][city - ALL_CITIES])
+        s, fixed, city = self.s, self.fixed, self.number
+        at = fixed["cities"][city] if city < ALL_CITIES else fixed["posts"][city - ALL_CITIES]
+        place = int(at)
         if not self._own(place):
             return f"{self._not_owned(place)} (ADA-25)"
         if not s["gold"][place]:
@@ -285,9 +288,9 @@ class _Reasons:
             return f"all 50 bands of {self.name} are on the board (ADA-25)"
         owned = territories_of(s, self.colour)
         if city < ALL_CITIES:
-            cities = cities_owned(s, owned, city // CITIES)
+            cities = cities_owned(owned, city // CITIES, fixed)
             return f"{self.name} owns {cities} of the 2 cities it needs in that lair (ADA-25)"
-        return f"{self.name} owns {posts_owned(s, owned)} of the 3 posts it needs (ADA-25)"
+        return f"{self.name} owns {posts_owned(owned, fixed)} of the 3 posts it needs (ADA-25)"
 
     def _enrol(self) -> str:
         s = self.s
@@ -332,7 +335,7 @@ class _Reasons:
         return self._wrong_stage()
 
     def _shipyard(self) -> str:
-        place = int(self.s["cities"][self.number])
+        place = int(self.fixed["cities"][self.number])
         if missing := self._not_held(int(SHIPYARD_CARD)):
             return missing
         if ships_lost(self.s) == 0:
@@ -361,7 +364,7 @@ class _Reasons:
     def _discovery(self) -> str:
         if missing := self._not_held(int(DISCOVERY_CARD)):
             return missing
-        assert not may_explore(self.s, CENTRAL + self.number, self.colour)
+        assert not may_explore(self.s, CENTRAL + self.number, self.colour, self.fixed)
         return self._explore()
 
     def _play(self) -> str:

@@ -85,7 +85,7 @@ def _was_asked(s: State, seat: Int, answer: Int) -> Int:
 
 
 @kernel
-def chain_is_right(s: State) -> Int:
+def chain_is_right(s: State, fixed: State) -> Int:
     """The player to move can be asked this question."""
     if last_player(s) >= 0 and not _played_since_the_turn_began(s):
         return False  # ADA-29: the game would be over
@@ -95,18 +95,18 @@ def chain_is_right(s: State) -> Int:
         asked = s.raid == 0 and s.to_move == seat and seat != s.seat_of[s.colour[0]]
         return asked and _was_asked(s, seat, RAID_ANSWER) and no_chain(s)
     if stage == ANSWER_DEFENCE:
-        return _combat_is_right(s)
+        return _combat_is_right(s, fixed)
     if s.to_move != acting_seat(s):
         return False
     if stage == ORDER:
         return no_chain(s)
     if stage == ANSWER_ATTACK:
-        return _combat_is_right(s)
+        return _combat_is_right(s, fixed)
     if stage == NUMBER_BANDS or stage == NUMBER_GOLD:
-        return _move_is_right(s)
+        return _move_is_right(s, fixed)
     if s.origin != -1 or s.target != -1:
         return False
-    return _placing_is_right(s)
+    return _placing_is_right(s, fixed)
 
 
 @kernel
@@ -119,20 +119,26 @@ def _played_since_the_turn_began(s: State) -> Int:
 
 
 @kernel
-def _on_a_border(s: State, family: Any) -> Int:
+def _on_a_border(s: State, family: Any, fixed: State) -> Int:
     """The order is one of the family, along the border from `origin` to `target`."""
-    border = np.int64(s.order) - s.first[family]
-    if border < 0 or s.order >= s.first[family + 1]:
+    border = np.int64(s.order) - fixed.first[family]
+    if border < 0 or s.order >= fixed.first[family + 1]:
         return False
-    if border_from(s, border) != s.origin or s.border_to[border] != s.target:
+    if border_from(border, fixed) != s.origin or fixed.border_to[border] != s.target:
         return False
     return s.owner[s.origin] == acting_colour(s) and s.bands[s.origin] > 0
 
 
 @kernel
-def _move_is_right(s: State) -> Int:
+def _move_is_right(s: State, fixed: State) -> Int:
     """ADA-17 to ADA-19: there is a choice of the number of bands, or of the amount of gold."""
-    if not _on_a_border(s, MOVE) or s.used != -1 or s.roll != 0 or s.due != 0 or s.looked != 0:
+    if (
+        not _on_a_border(s, MOVE, fixed)
+        or s.used != -1
+        or s.roll != 0
+        or s.due != 0
+        or s.looked != 0
+    ):
         return False
     if is_unexplored(s, np.int64(s.target)):
         return False
@@ -144,9 +150,9 @@ def _move_is_right(s: State) -> Int:
 
 
 @kernel
-def _combat_is_right(s: State) -> Int:
+def _combat_is_right(s: State, fixed: State) -> Int:
     """ADA-22, ADA-32: a card in the asked player's hand would change the roll."""
-    if not _on_a_border(s, ATTACK) or s.bands[s.origin] < 2 or not s.cards:
+    if not _on_a_border(s, ATTACK, fixed) or s.bands[s.origin] < 2 or not s.cards:
         return False
     if s.count != 0 or s.used != -1 or s.due != 0 or s.looked != 0:
         return False
@@ -154,35 +160,35 @@ def _combat_is_right(s: State) -> Int:
     if not is_hostile(s, target, colour):
         return False
     if s.stage == ANSWER_ATTACK:
-        rolled = is_face(s, COMBAT_DIE, s.roll) and s.roll < CARD_HITS
+        rolled = is_face(COMBAT_DIE, s.roll, fixed) and s.roll < CARD_HITS
         return rolled and _was_asked(s, acting_seat(s), ATTACK_ANSWER)
     answered = s.roll == CARD_HITS and s.played[ATTACK_CARD] > 0
-    if not answered and not is_face(s, COMBAT_DIE, s.roll):
+    if not answered and not is_face(COMBAT_DIE, s.roll, fixed):
         return False
     seat = attacked_seat(s)
     return s.to_move == seat and s.roll > CARD_LOSSES and _was_asked(s, seat, DEFENCE_ANSWER)
 
 
 @kernel
-def _placing_is_right(s: State) -> Int:
+def _placing_is_right(s: State, fixed: State) -> Int:
     """Enrolment and cards: the amount left to place, pay or look at is possible."""
     stage = s.stage
     if stage == PLACE_ENROLLED:
-        return _enrolment_is_right(s)
+        return _enrolment_is_right(s, fixed)
     if s.count != 0 or not s.cards:
         return False
     if stage == PAY_GOLD:
-        return _payment_is_right(s)
+        return _payment_is_right(s, fixed)
     if stage == PEEKING:
         looking = s.used == -1 and s.roll == 0 and s.due == 0 and s.coups[s.raid] > 0
-        return looking and 1 <= s.looked < s.deck_size and _plain_order(s, STRATEGIST_CARD)
-    return s.looked == 0 and _levy_is_right(s)
+        return looking and 1 <= s.looked < s.deck_size and _plain_order(s, STRATEGIST_CARD, fixed)
+    return s.looked == 0 and _levy_is_right(s, fixed)
 
 
 @kernel
-def _enrolment_is_right(s: State) -> Int:
+def _enrolment_is_right(s: State, fixed: State) -> Int:
     """ADA-31: the bands placed and due are those for lairs and central land, within the reserve."""
-    if s.order != s.first[ENROL] or s.enrolled[s.raid] != 1:
+    if s.order != fixed.first[ENROL] or s.enrolled[s.raid] != 1:
         return False
     if s.used != -1 or s.roll != 0 or s.looked != 0:
         return False
@@ -194,9 +200,9 @@ def _enrolment_is_right(s: State) -> Int:
 
 
 @kernel
-def _payment_is_right(s: State) -> Int:
+def _payment_is_right(s: State, fixed: State) -> Int:
     """ADA-32, ADA-36: gold lies in several places, suffices to pay, and the deck has a card."""
-    if s.order != s.first[BUY] or s.used != -1 or s.roll != 0 or s.looked != 0:
+    if s.order != fixed.first[BUY] or s.used != -1 or s.roll != 0 or s.looked != 0:
         return False
     colour, purses = acting_colour(s), 0
     for place in range(s.places):
@@ -206,23 +212,23 @@ def _payment_is_right(s: State) -> Int:
 
 
 @kernel
-def _plain_order(s: State, card: Int) -> Int:
+def _plain_order(s: State, card: Int, fixed: State) -> Int:
     """The order under way is to play this card, and it has been played."""
     for plain in range(PLAIN_KINDS.size):
-        if s.order == s.first[PLAY] + plain:
+        if s.order == fixed.first[PLAY] + plain:
             return PLAIN_KINDS[plain] == card and s.played[card] > 0
     return False
 
 
 @kernel
-def _levy_is_right(s: State) -> Int:
+def _levy_is_right(s: State, fixed: State) -> Int:
     """ADA-32, ADA-35: a roll is to be placed on one of several territories, as the card allows."""
     natives = s.stage == PLACE_NATIVES
-    small = _plain_order(s, NATIVES_CARD if natives else RECRUIT_CARD)
-    big = _plain_order(s, BIG_NATIVES_CARD if natives else BIG_RECRUIT_CARD)
+    small = _plain_order(s, NATIVES_CARD if natives else RECRUIT_CARD, fixed)
+    big = _plain_order(s, BIG_NATIVES_CARD if natives else BIG_RECRUIT_CARD, fixed)
     if not (small or big) or s.due < 0 or s.due > big:
         return False
-    if s.roll < 1 or not is_face(s, TRIBES_DIE, s.roll) or s.used < -1 or s.used >= TERRITORIES:
+    if s.roll < 1 or not is_face(TRIBES_DIE, s.roll, fixed) or s.used < -1 or s.used >= TERRITORIES:
         return False
     if (small or s.due == 1) and s.used != -1:  # nothing has been placed yet
         return False

@@ -8,7 +8,7 @@ import numpy as np
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
-from armarl.games.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES
+from armarl.games.armada.actions import CENTRAL, MOST_PIECES
 from armarl.games.armada.chart.loading import CITIES
 from armarl.games.armada.rules.deck import DEALT
 from armarl.games.armada.rules.scoring import in_victory, last_player
@@ -33,6 +33,7 @@ from armarl.games.armada.state import (
     acting_seat,
     city_place,
     colours_playing,
+    has_ship,
 )
 from armarl.games.armada.validity.chain import no_chain
 from armarl.games.armada.validity.pieces import any_set, is_city, total_of
@@ -41,7 +42,7 @@ from armarl.games.armada.validity.pieces import any_set, is_city, total_of
 
 
 @kernel
-def is_preliminary(s: State) -> Int:
+def is_preliminary(s: State, fixed: State) -> Int:
     """ADA-12 to ADA-14: earlier colours than the acting one are done, later ones have not begun."""
     if s.turn != -1 or s.winner != -1 or s.colour[0] == s.neutral:
         return False
@@ -49,9 +50,9 @@ def is_preliminary(s: State) -> Int:
         return False
     for colour in range(FOUR):
         if colour == s.neutral:
-            if not _neutral_lair_is_right(s):
+            if not _neutral_lair_is_right(s, fixed):
                 return False
-        elif not _lair_is_prepared(s, colour):
+        elif not _lair_is_prepared(s, colour, fixed):
             return False
     return _preparing_is_right(s)
 
@@ -73,9 +74,9 @@ def _nothing_has_happened(s: State) -> Int:
             return False
     for place in range(PLACE_ROOM):
         owner = place // LAIR if place < CENTRAL else NOBODY
-        if s.owner[place] != owner or (place >= TERRITORIES and s.ship[place] != 0):
+        if s.owner[place] != owner:
             return False
-    return True
+    return s.ships[1] == 0
 
 
 @kernel
@@ -84,35 +85,35 @@ def _no_budget(s: State, raid: Int) -> Int:
 
 
 @kernel
-def _neutral_lair_is_right(s: State) -> Int:
+def _neutral_lair_is_right(s: State, fixed: State) -> Int:
     """ADA-12: nobody's lair has 3 bands on each city, 1 on each other territory, and no ship."""
     for territory in range(s.neutral * LAIR, (s.neutral + 1) * LAIR):
-        bands = NEUTRAL_IN_CITY if is_city(s, territory) else NEUTRAL_ELSEWHERE
-        if s.bands[territory] != bands or s.ship[territory] != 0:
+        bands = NEUTRAL_IN_CITY if is_city(territory, fixed) else NEUTRAL_ELSEWHERE
+        if s.bands[territory] != bands or has_ship(s, np.int64(territory)):
             return False
     return True
 
 
 @kernel
-def _ships_in(s: State, colour: Int) -> Int:
+def _ships_in(s: State, colour: Int, fixed: State) -> Int:
     """Count the ships on the cities of a lair."""
     n = 0
     for city in range(colour * CITIES, (colour + 1) * CITIES):
-        n += s.ship[city_place(s, city)]
+        n += has_ship(s, city_place(city, fixed))
     return n
 
 
 @kernel
-def _lair_is_prepared(s: State, colour: Int) -> Int:
+def _lair_is_prepared(s: State, colour: Int, fixed: State) -> Int:
     """ADA-13: a lair has its ships and bands, as far as its colour has come."""
     ships: Int = SHIPS_EACH
-    bands = starting_bands(s, np.int64(colour))
+    bands = starting_bands(s, np.int64(colour), fixed)
     if colour > s.colour[0]:
         ships = bands = 0
     elif colour == s.colour[0]:
         ships = np.int64(s.count) if s.stage == PLACE_SHIP else SHIPS_EACH
         bands = 0 if s.stage == PLACE_SHIP else bands - s.due
-    return _ships_in(s, colour) == ships and MOST_PIECES - s.reserve[colour] == bands
+    return _ships_in(s, colour, fixed) == ships and MOST_PIECES - s.reserve[colour] == bands
 
 
 @kernel
@@ -135,11 +136,11 @@ def _preparing_is_right(s: State) -> Int:
 
 
 @kernel
-def course_is_right(s: State) -> Int:
+def course_is_right(s: State, fixed: State) -> Int:
     """ADA-9, ADA-15, ADA-26, ADA-33: the turn or raid, its colour and its budget are possible."""
     if s.turn < 0 or s.turn > s.max_turns or s.raid < 0 or s.raid > 1:
         return False
-    if not _claims_are_right(s):
+    if not _claims_are_right(s, fixed):
         return False
     if not _colour_in_turn(s) or not _asking_is_right(s):
         return False
@@ -151,7 +152,7 @@ def course_is_right(s: State) -> Int:
 
 
 @kernel
-def _claims_are_right(s: State) -> Int:
+def _claims_are_right(s: State, fixed: State) -> Int:
     """ADA-28: all in victory have a claim; a new one is the turn's colour's, laid for a coup."""
     for colour in range(FOUR):
         if colour == s.neutral:
@@ -160,19 +161,19 @@ def _claims_are_right(s: State) -> Int:
             continue
         if s.claims[colour] < NO_CLAIM or s.claims[colour] > CLAIM_DUE:
             return False
-        if s.claims[colour] == NO_CLAIM and in_victory(s, np.int64(colour)):
+        if s.claims[colour] == NO_CLAIM and in_victory(s, np.int64(colour), fixed):
             return False
-        if s.claims[colour] == NEW_CLAIM and not _may_be_new(s, np.int64(colour)):
+        if s.claims[colour] == NEW_CLAIM and not _may_be_new(s, np.int64(colour), fixed):
             return False
     return True
 
 
 @kernel
-def _may_be_new(s: State, colour: Int) -> Int:
+def _may_be_new(s: State, colour: Int, fixed: State) -> Int:
     """ADA-28: the colour has moved in this turn, and only a raid can have undone its victory."""
     if colour != s.colour[0] or s.coups[0] >= COUPS + MORE_COUPS * s.more_coups[0]:
         return False
-    return s.cards == 1 or in_victory(s, colour)
+    return s.cards == 1 or in_victory(s, colour, fixed)
 
 
 @kernel
@@ -222,7 +223,7 @@ def _budget_is_right(s: State, raid: Int, coups: Int) -> Int:
 
 
 @kernel
-def end_is_right(s: State) -> Int:
+def end_is_right(s: State, fixed: State) -> Int:
     """ADA-28 to ADA-30: a claim held, all but the winner are out, or the game was truncated."""
     if s.to_move < 0 or s.to_move >= s.players or not no_chain(s):
         return False
@@ -234,6 +235,6 @@ def end_is_right(s: State) -> Int:
         return ended and last_player(s) < 0 and (s.turn >= s.max_turns or idle)
     colour = np.int64(s.colour[0])
     due = s.claims[colour] == CLAIM_DUE
-    if due and s.seat_of[colour] == s.winner and in_victory(s, colour):
+    if due and s.seat_of[colour] == s.winner and in_victory(s, colour, fixed):
         return True
     return last_player(s) == s.winner

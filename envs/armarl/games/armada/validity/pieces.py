@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armarl.compiler.bits import count
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import ALL_CITIES, CENTRAL, MOST_PIECES, TERRITORIES
@@ -28,25 +29,11 @@ from armarl.games.armada.state import (
     SHIPS,
     TRIBES,
     city_place,
+    has_ship,
+    tribes_on,
 )
 
 # --- options -------------------------------------------------------------------------------------
-
-
-@kernel
-def _same(some: Any, others: Any) -> Int:
-    for i in range(some.size):
-        if some[i] != others[i]:
-            return False
-    return True
-
-
-@kernel
-def _same_faces(s: State, blank: State) -> Int:
-    for die in range(s.faces.shape[0]):
-        if not _same(s.faces[die], blank.faces[die]):
-            return False
-    return True
 
 
 @kernel
@@ -61,17 +48,7 @@ def same_options(s: State, blank: State) -> Int:
         and s.enrolment == blank.enrolment
         and s.max_turns == blank.max_turns
         and s.places == blank.places
-        and _same(s.first, blank.first)
-        and _same(s.land_near, blank.land_near)
-        and _same(s.sea_near, blank.sea_near)
-        and _same(s.land_borders, blank.land_borders)
-        and _same(s.sea_borders, blank.sea_borders)
-        and _same(s.launches, blank.launches)
-        and _same(s.border_to, blank.border_to)
-        and _same(s.cities, blank.cities)
-        and _same(s.posts, blank.posts)
-        and _same(s.farthest, blank.farthest)
-        and _same_faces(s, blank)
+        and s.chart == blank.chart
     )
 
 
@@ -98,24 +75,31 @@ def seats_are_right(s: State) -> Int:
 
 
 @kernel
-def place_is_lawful(s: State, place: Int) -> Int:
+def place_is_lawful(s: State, place: Int, fixed: State) -> Int:
     """A place holds only what it can hold."""
-    if s.bands[place] < 0 or s.gold[place] < 0 or s.ship[place] < 0 or s.ship[place] > 1:
+    if s.bands[place] < 0 or s.gold[place] < 0:
         return False
     if s.owner[place] < NOBODY or s.owner[place] > TRIBES:
         return False
     if place >= TERRITORIES:
         return _square_is_lawful(s, place)
-    if s.ship[place] == 1 and not is_city(s, place):
+    if has_ship(s, place) and not is_city(place, fixed):
         return False
     return _territory_is_lawful(s, place)
 
 
 @kernel
-def is_city(s: State, place: Int) -> Int:
+def ships_are_on_places(s: State) -> Int:
+    """No ship is on a territory or square that the chart has not."""
+    squares = np.int64(s.places) - TERRITORIES
+    return s.ships[0] >> TERRITORIES == 0 and (squares == 64 or s.ships[1] >> squares == 0)
+
+
+@kernel
+def is_city(place: Int, fixed: State) -> Int:
     """Return whether a territory has a city."""
     for city in range(ALL_CITIES):
-        if city_place(s, city) == place:
+        if city_place(city, fixed) == place:
             return True
     return False
 
@@ -127,15 +111,15 @@ def _square_is_lawful(s: State, place: Int) -> Int:
         return False
     if s.neutral >= 0 and s.owner[place] == s.neutral:
         return False
-    if s.ship[place] == 1:
-        return place < s.places and np.int64(s.bands[place]) + s.gold[place] <= SHIP_ROOM
+    if place < s.places and has_ship(s, place):
+        return np.int64(s.bands[place]) + s.gold[place] <= SHIP_ROOM
     return s.bands[place] == 0 and s.gold[place] == 0
 
 
 @kernel
 def _territory_is_lawful(s: State, place: Int) -> Int:
     """ADA-14, ADA-21: lairs are owned, unexplored land is empty, tribes are under their flag."""
-    tribes, owner = s.tribes[place], s.owner[place]
+    tribes, owner = tribes_on(s, place), s.owner[place]
     if tribes < 0 or (tribes > 0 and owner != TRIBES):
         return False
     if place < CENTRAL:
@@ -184,7 +168,7 @@ def pieces_add_up(s: State) -> Int:
     return (
         s.supply_gold + total_of(s.gold) == MOST_PIECES
         and s.supply_tribes + total_of(s.tribes) == MOST_PIECES
-        and s.box + total_of(s.ship) == SHIPS
+        and s.box + count(s.ships[0]) + count(s.ships[1]) == SHIPS
     )
 
 
@@ -265,23 +249,23 @@ def _most_remembered(s: State, seat: Int, card: Int) -> Int:
 
 
 @kernel
-def is_face(s: State, die: Int, face: Int) -> Int:
+def is_face(die: Int, face: Int, fixed: State) -> Int:
     """Return whether a die has a face."""
     for i in range(SIDES):
-        if s.faces[die, i] == face:
+        if fixed.faces[die, i] == face:
             return True
     return False
 
 
 @kernel
-def dice_are_right(s: State) -> Int:
+def dice_are_right(s: State, fixed: State) -> Int:
     """ADA-7: the recorded throws are possible faces of their dice, and the rest is 0."""
     if s.thrown < 0 or s.thrown > MOST_FACES:
         return False
     for i in range(MOST_FACES):
-        if s.die[i] < 0 or s.die[i] >= s.faces.shape[0]:
+        if s.die[i] < 0 or s.die[i] >= fixed.faces.shape[0]:
             return False
         never_thrown = i >= s.thrown and s.die[i] == 0 and s.face[i] == 0
-        if not never_thrown and not is_face(s, np.int64(s.die[i]), s.face[i]):
+        if not never_thrown and not is_face(np.int64(s.die[i]), s.face[i], fixed):
             return False
     return True

@@ -24,6 +24,7 @@ from armarl.games.armada.validity.pieces import (
     place_is_lawful,
     same_options,
     seats_are_right,
+    ships_are_on_places,
 )
 
 FAULTS = (
@@ -57,14 +58,16 @@ FAULTS = (
 
 
 @kernel
-def valid(s: State, blank: State) -> Int:
+def valid(s: State, blank: State, fixed: State) -> Int:
     """Return LAWFUL, or the number of the first fault of a state in the order of FAULTS."""
     if not same_options(s, blank):
         return OPTIONS
     if not seats_are_right(s):
         return SEATS
+    if not ships_are_on_places(s):
+        return PLACES
     for place in range(PLACE_ROOM):
-        if not place_is_lawful(s, place):
+        if not place_is_lawful(s, place, fixed):
             return PLACES
     if not pieces_add_up(s):
         return PIECES
@@ -72,20 +75,20 @@ def valid(s: State, blank: State) -> Int:
         return CARDS_HELD
     if not knowledge_is_right(s):
         return KNOWLEDGE
-    if not dice_are_right(s):
+    if not dice_are_right(s, fixed):
         return DICE
-    return _fault_in_time(s)
+    return _fault_in_time(s, fixed)
 
 
 @kernel
-def _fault_in_time(s: State) -> Int:
+def _fault_in_time(s: State, fixed: State) -> Int:
     """Return the fault of the turn, the open decision or the end, or LAWFUL."""
     if s.stage < 0 or s.stage > OVER or s.colour[0] < 0 or s.colour[0] >= FOUR:
         return COURSE
     if s.stage < ORDER:
-        return LAWFUL if is_preliminary(s) else PRELIMINARY
-    if not course_is_right(s):
+        return LAWFUL if is_preliminary(s, fixed) else PRELIMINARY
+    if not course_is_right(s, fixed):
         return COURSE
     if s.stage == OVER:
-        return LAWFUL if end_is_right(s) else END
-    return LAWFUL if chain_is_right(s) and s.winner == -1 else CHAIN
+        return LAWFUL if end_is_right(s, fixed) else END
+    return LAWFUL if chain_is_right(s, fixed) and s.winner == -1 else CHAIN

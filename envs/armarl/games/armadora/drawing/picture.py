@@ -16,7 +16,7 @@ from armarl.games.armadora.board import (
     SQUARE_NAMES,
     SQUARES,
 )
-from armarl.games.armadora.drawing.territories import Territory, territories
+from armarl.games.armadora.text.territories import Territory, territories
 
 CELL = 112  # the side of a square
 LEFT, TOP = 52, 104  # the board's corner
@@ -315,8 +315,8 @@ def _turn(scene: Scene) -> str:
         names = " and ".join(scene.names[player] for player in won)
         shared = len(result["winners"]) > 1
         return f"{names} {'share the victory' if shared else 'won'}, gold {gold}"
-    stage = {"turn": "to move", "second palisade": "a second palisade?"}
-    return f"{scene.names[view['to_move']]} {stage.get(view['stage'], 'after the power')}"
+    stage = {"turn": " to move", "second palisade": ": a second palisade?"}
+    return f"{scene.names[view['to_move']]}{stage.get(view['stage'], ' after the power')}"
 
 
 def _heading(scene: Scene) -> list[Part]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armarl.common.messages import relation
+from armarl.common.messages import counted, relation
 from armarl.games.armadora.board import COLUMNS, MINE_SQUARES, ROWS
 from armarl.games.armadora.state import OVER
 from armarl.games.armadora.text.describe import describe, squares_of
@@ -72,7 +72,7 @@ def _captions(game: Game, s: State, seat: int | None) -> list[str]:
     for player in range(game.players):
         hand = view["hands"][player]
         if hand is None:
-            text = f"{view['hand_sizes'][player]} Warriors"
+            text = counted(view["hand_sizes"][player], "Warrior")
         else:
             text = " ".join(f"{n}x{value}" for value, n in hand.items() if n) or "no Warriors"
         if view["characters"]:

@@ -27,6 +27,7 @@ from armarl_training.learners.ppo.incremental.last_layer_kernels import (
     learn,
 )
 from armarl_training.learners.ppo.networks import Actor, PlainCritic
+from armarl_training.learners.ppo.update.adam import lay_out_by_input
 from armarl_training.learners.ppo.update.buffers import Floats, Workspace, aligned_zeros
 from armarl_training.learners.ppo.update.dense_passes import LaterLayers, LayerPairs
 from armarl_training.networks.layers import linears
@@ -197,15 +198,11 @@ def incremental_passes(
 
 
 def lay_out(*networks: nn.Module) -> None:
-    """Store the first layers' weights so that those of each input are contiguous.
-
-    Torch's default is that the weights of each output are contiguous.
-    """
+    """Store the first layers' weights and gradients in the order in which the passes read them."""
     for network in networks:
         layers = network.layers if isinstance(network, Actor) else network
         assert isinstance(layers, nn.Sequential)
-        weight = linears(layers)[0].weight
-        weight.data = weight.detach().t().contiguous().t()
+        lay_out_by_input(linears(layers)[0])
 
 
 def _last_layers(actor: nn.Linear, trust: nn.Linear | None, critic: nn.Linear) -> LastLayers:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from armarl.compiler.types import States
 from armarl.core.batch_loops import own
 from armarl.core.game import Game
-from armarl.core.verbs import PLAYING, verbs
+from armarl.core.verbs import PLAYING, Fixed, verbs
 from armarl_training.networks.integer_observations import IntegerObservations, keep_others, keep_row
 from armarl_training.networks.learner_devices import Array
 
@@ -42,14 +42,14 @@ class LookaheadActions(NamedTuple):
     returns: NDArray[np.float64]  # (n, k, players) written where the game is over
 
 
-def look(batch: LookaheadActions, i: int, thread: int) -> None:
+def look(batch: LookaheadActions, i: int, thread: int, fixed: Fixed) -> None:
     """Try the lookahead actions of decision `i`, one by one."""
     mine = own(thread)
     for k in range(batch.actions.shape[1]):
         batch.spare[mine] = batch.states[i]
         s, seen = batch.spare[mine], batch.seen[mine]
         features, secrets = batch.features[i, k], batch.secrets[i, k]
-        verbs.apply(s, batch.actions[i, k])
+        verbs.apply(s, batch.actions[i, k], *fixed)
         if verbs.status(s) != PLAYING:
             batch.seats[i, k] = OVER
             verbs.returns(s, batch.kind, batch.returns[i, k])
@@ -58,9 +58,9 @@ def look(batch: LookaheadActions, i: int, thread: int) -> None:
         else:
             seat, players = verbs.to_move(s), batch.returns.shape[2]
             batch.seats[i, k] = seat
-            verbs.observe(s, seat, seen)
+            verbs.observe(s, seat, seen, *fixed)
             keep_row(seen, batch.scales, features)
-            keep_others(s, seat, players, seen, batch.scales, batch.private, secrets)
+            keep_others(s, seat, players, seen, batch.scales, batch.private, secrets, fixed)
 
 
 class LookaheadPositions(NamedTuple):

@@ -24,6 +24,7 @@ from armarl_training.learners.ppo.rollout.cuda_rival_seats import CudaRivals, Lo
 from armarl_training.learners.ppo.rollout.random_openings import Openings
 from armarl_training.learners.ppo.rollout.rival_seats import HostRivals, Position, Rivals
 from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.learning.rewards import Reward
 from armarl_training.learning.saving import check_arrays, check_range, recent_returns
 from armarl_training.networks.integer_observations import Draws, IntegerObservations, draw
 from armarl_training.networks.learner_devices import Array, LearnerDevice, OnCpu, OnGpu
@@ -125,7 +126,8 @@ class SelfPlay:
 
         Args:
             steps: decisions of each game in a rollout.
-            reward: name of one of the game's rewards.
+            reward: name of one of the game's rewards, or of a function, see `rewards`. A function
+                is for the CPU, without lookahead actions.
             seed: seed of all randomness.
             looks: number of lookahead actions for each decision.
             advisers: scripted players that are asked at each decision.
@@ -139,9 +141,10 @@ class SelfPlay:
         """
         self._device = device = device or OnCpu(game)
         self.game, self.pool = game, pool
-        self.batch = SelfPlayBatch(game, games, reward=reward, device=device.name)
+        self._reward = Reward(game, reward)
+        self.batch = SelfPlayBatch(game, games, reward=self._reward.compiled, device=device.name)
         self.kept = IntegerObservations(game, device)
-        self._ahead = LookAhead(game, self.kept, reward)
+        self._ahead = LookAhead(game, self.kept, self._reward.compiled)
         advice = Advice(game, advisers)
         rows = device.scratch_rows(games)
         self._reached = device.interleaved((rows, len(game.actions)), np.float64)
@@ -204,6 +207,11 @@ class SelfPlay:
             self._decide(t, act)
             self._look_ahead(t, critic_values)
             self.batch.step(rollout.actions[t, :, 0], out=turn)
+            if self._reward.is_own:
+                over = np.flatnonzero(turn.ends != PLAYING)
+                turn.rewards[over] = self._reward.returns(
+                    self.game.taken(self.batch.final_states, over)
+                )
             rollout.rewards[t], rollout.ends[t] = turn.rewards, turn.ends
             if early and weight > 0:
                 self._weigh_early(t, early, weight)

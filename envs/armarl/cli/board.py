@@ -1,0 +1,37 @@
+"""The board of a game at the terminal, and actions as lines of text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from armarl.compiler.types import States
+from armarl.core.game import Game
+
+_TALL = 24  # lines: a higher board is drawn once a turn
+
+
+class Board:
+    """Draws the board of a game: after every action, or once a turn if it is tall."""
+
+    def __init__(self, game: Game, seat: int | None) -> None:
+        self._game, self._seat, self._turn = game, seat, -1
+
+    def drawn(self, states: States) -> str | None:
+        """Return the drawing of a state, or None if its turn has been drawn before."""
+        text, turn = self._game.draw(states[0], self._seat), int(self._game.turns_of(states)[0])
+        over = bool(self._game.statuses(states)[0][0])
+        again = text.count("\n") >= _TALL and turn == self._turn and not over
+        self._turn = turn
+        return None if again else f"\n{text}"
+
+    def follow(self, states: States) -> None:
+        """Note that the game has gone on: a turn that comes back is another one."""
+        if int(self._game.turns_of(states)[0]) != self._turn:
+            self._turn = -1
+
+
+def told(seat: int, text: str, words: Sequence[str]) -> str:
+    """Return an action, and what `Game.tell` says of it, as lines of text."""
+    lines = [line for sentence in words for line in textwrap.wrap(sentence, 75)]
+    return "\n    ".join([f"player {seat}: {text}", *lines])

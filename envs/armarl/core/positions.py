@@ -1,0 +1,225 @@
+"""Positions by hand: a state from its description, the inverse of `describe`.
+
+A game tries what a description leaves open, and the first state that keeps the rules and has this
+description is taken.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armarl.common.json_text import check_bounds, same_json
+from armarl.common.messages import brief
+from armarl.common.numbers import is_whole
+from armarl.compiler.types import State
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
+
+
+class Description:
+    """A part of a description: a dictionary, and its place in the whole for error messages."""
+
+    def __init__(self, value: Any, place: str = "") -> None:
+        """Take a part.
+
+        Raises:
+            ValueError: it is not a dictionary.
+        """
+        self.place = place
+        if not isinstance(value, Mapping):
+            raise ValueError(
+                f"{place or 'a description'} must be a dictionary, not {_shown(value)}"
+            )
+        self._value = value
+
+    def __contains__(self, key: str) -> bool:
+        return self._value.get(key) is not None
+
+    def _at(self, key: str) -> str:
+        return f"{self.place}[{key!r}]" if self.place else f"{key!r}"
+
+    def number(self, key: str, default: int, low: int = 0, high: int = 100) -> int:
+        """Return a whole number.
+
+        Raises:
+            ValueError: it is not one from `low` to `high`.
+        """
+        found = self._value.get(key, default)
+        if not is_whole(found) or not low <= found <= high:
+            raise ValueError(
+                f"{self._at(key)} must be a whole number from {low} to {high}, not {_shown(found)}"
+            )
+        return int(found)
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """Return True or False.
+
+        Raises:
+            ValueError: it is neither.
+        """
+        found = self._value.get(key, default)
+        if not isinstance(found, bool):
+            raise ValueError(f"{self._at(key)} must be true or false, not {_shown(found)}")
+        return found
+
+    def word(self, key: str, known: Sequence[str], default: str | None = None) -> str | None:
+        """Return one of the known words, or the default if there is none or it is None.
+
+        Raises:
+            ValueError: it is another word.
+        """
+        found = self._value.get(key)
+        return default if found is None else _known(self._at(key), found, known)
+
+    def words(self, key: str, known: Sequence[str]) -> list[str]:
+        """Return a list of known words, empty if there is none.
+
+        Raises:
+            ValueError: it is not a list of these.
+        """
+        return [_known(self._at(key), word, known) for word in self.sequence(key)]
+
+    def sequence(self, key: str) -> list[Any]:
+        """Return a list, empty if there is none.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        found = self._value.get(key)
+        if found is None:
+            return []
+        if not isinstance(found, list):
+            raise ValueError(f"{self._at(key)} must be a list, not {_shown(found)}")
+        return found
+
+    def each(self, key: str, size: int) -> list[Any] | None:
+        """Return a list with an entry for each player, or None if there is none.
+
+        Raises:
+            ValueError: it has another length.
+        """
+        if key not in self:
+            return None
+        found = self.sequence(key)
+        if len(found) != size:
+            raise ValueError(
+                f"{self._at(key)} must have {size} entries, one for each player, not {len(found)}"
+            )
+        return found
+
+    def part(self, key: str) -> Description:
+        """Return a part of this part; an empty one if there is none."""
+        found = self._value.get(key)
+        return Description({} if found is None else found, self._at(key))
+
+    def named(self, key: str, known: Sequence[str]) -> Iterator[tuple[str, Any]]:
+        """Yield the names and values of a dictionary.
+
+        Raises:
+            ValueError: a name is not among the known ones.
+        """
+        for name, value in self.part(key)._value.items():
+            yield _known(f"a name in {self._at(key)}", name, known), value
+
+
+def _known(place: str, word: Any, known: Sequence[str]) -> str:
+    if not isinstance(word, str) or word not in known:
+        shown = ", ".join([*known[:8], *(["…"] if len(known) > 8 else [])])
+        raise ValueError(f"{place} must be one of {shown}, not {_shown(word)}")
+    return word
+
+
+def _shown(value: Any) -> str:
+    return brief(repr(value), 60)
+
+
+def state_from(game: Game, description: Mapping[str, Any], seed: int) -> State:
+    """Return the state with a description; see `Game.state_from`."""
+    if game._states_from is None:
+        raise ValueError(
+            f"{game.name} cannot make states from descriptions: its `make` gives `Game` no function"
+        )
+    view = _plain(description)
+    base = game.new_states(seed)[0]
+    _refuse_foreign(game.describe(base), view)
+    _refuse_hidden(view)
+    wrong = ""
+    for state in game._states_from(game, Description(view), base):
+        states = np.full(1, state)
+        try:
+            game.check_states(states)
+        except ValueError as error:
+            wrong = wrong or str(error).replace(
+                f"states[0] is not a valid state of {game.name}", "the position breaks a rule"
+            )
+            continue
+        if (different := _difference(view, game.describe(states[0]))) is None:
+            return states[0]
+        wrong = different
+    raise ValueError(wrong or "the description does not tell which decision is open")
+
+
+def _plain(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a description in JSON types."""
+    if not isinstance(description, Mapping):
+        raise TypeError(f"a description must be a dictionary, not {_shown(description)}")
+    try:
+        view: dict[str, Any] = json.loads(json.dumps(dict(description)))
+        check_bounds(view)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"a description holds JSON types alone: {brief(error)}") from None
+    return view
+
+
+def _refuse_foreign(known: dict[str, Any], view: dict[str, Any]) -> None:
+    """Refuse a description of another variant, and keys that no description has."""
+    for key in ("game", "version", "players", "options"):
+        if key in view and not same_json(view[key], known[key]):
+            raise ValueError(
+                f"the description has {key} {_shown(view[key])}; this game has {_shown(known[key])}"
+            )
+    for key in view:
+        if key not in known:
+            raise ValueError(
+                f"a description of {known['game']} has no {_shown(key)}; it has {', '.join(known)}"
+            )
+
+
+def _refuse_hidden(view: dict[str, Any]) -> None:
+    """Refuse what a seat sees: a state holds everything."""
+    hands = view.get("hands")
+    if isinstance(hands, list) and None in hands:
+        raise ValueError(
+            "this is what one seat sees, and other hands are hidden: describe the whole state, or "
+            "leave 'hands' out"
+        )
+
+
+def _difference(wanted: Any, found: Any, place: str = "") -> str | None:
+    """Return the first place where a description differs from a state's, or None.
+
+    What a dictionary leaves out is not compared, nor is the order of words: a game checks it where
+    it has a meaning.
+    """
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        for key, value in wanted.items():
+            where = f"{place}[{key!r}]" if place else f"{key!r}"
+            if key not in found:
+                return f"{where} does not belong there"
+            if (different := _difference(value, found[key], where)) is not None:
+                return different
+        return None
+    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        if all(isinstance(word, str) for word in [*wanted, *found]):
+            wanted, found = sorted(wanted), sorted(found)
+        pairs = enumerate(zip(wanted, found, strict=True))
+        parts = (_difference(*pair, f"{place}[{k}]") for k, pair in pairs)
+        return next((part for part in parts if part is not None), None)
+    if same_json(wanted, found):
+        return None
+    return f"{place} would be {_shown(found)} in this position, not {_shown(wanted)}"

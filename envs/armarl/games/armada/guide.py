@@ -1,0 +1,120 @@
+"""What a person at a page needs for Armada: places to click, the question, how to play."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armarl.games.armada.actions import CARD_NAMES
+from armarl.games.armada.chart.geography import COLOURS
+from armarl.games.armada.state import (
+    ANSWER_ATTACK,
+    ANSWER_DEFENCE,
+    ANSWER_RAID,
+    NUMBER_BANDS,
+    NUMBER_GOLD,
+    ORDER,
+    OVER,
+    PAY_GOLD,
+    PEEKING,
+    PLACE_ENROLLED,
+    PLACE_NATIVES,
+    PLACE_RECRUITS,
+    PLACE_SHIP,
+    SHIPS_EACH,
+    SPREAD_BANDS,
+    acting_colour,
+)
+
+if TYPE_CHECKING:
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
+
+_QUESTIONS = {
+    NUMBER_BANDS: "How many bands go (ADA-17)?",
+    NUMBER_GOLD: "How much gold goes with them (ADA-17)?",
+    PLACE_ENROLLED: "Where does the enrolled band go (ADA-31)?",
+    PAY_GOLD: "From where do you pay one gold (ADA-32)?",
+    PLACE_RECRUITS: "The die gives {roll} bands: on which territory of yours (ADA-32)?",
+    PLACE_NATIVES: "The die gives {roll} tribes: on which central territory (ADA-32)?",
+    ANSWER_ATTACK: "The roll is {roll}. Do you play `attack`, for 2 hits (ADA-32)?",
+    ANSWER_DEFENCE: "You are attacked, and the roll is {roll}. Do you play `defence` (ADA-32)?",
+    ANSWER_RAID: "Do you interrupt this turn with a raid of 3 coups (ADA-33)?",
+    PEEKING: "Take the last card looked at, or look at the next one for a coup (ADA-32)?",
+}
+
+HOW_TO_PLAY = (
+    (
+        "The aim",
+        "Own at least 4 territories of one lair, and either 3 trading posts with the Centre among "
+        "them or 4 cities in enemy lairs. You then claim victory, and win if you still have all of "
+        "it at the end of your next turn (ADA-27, ADA-28). A territory is yours from the moment "
+        "you enter it, even when your bands have left (ADA-18).",
+    ),
+    (
+        "The start",
+        "Put two ships on two of your cities: click a city. Then spread your bands over your "
+        "seven territories: give a number for each in turn (ADA-13).",
+    ),
+    (
+        "Your turn",
+        "You have 10 coups, and what is left is lost (ADA-15). For an order between two places, "
+        "click the first place and then the second. Move bands, and gold with them (ADA-17). "
+        "Launch a ship from a city to the sea, and sail it (ADA-16, ADA-20). A ship carries 10 "
+        "pieces, bands and gold together (ADA-19).",
+    ),
+    (
+        "Exploring",
+        "Central territories hide gold and tribes. Click one next to your ship or your bands: two "
+        "dice tell what is there (ADA-21). Tribes must be beaten before you enter.",
+    ),
+    (
+        "Fighting",
+        "Attack a place next to 2 or more of your bands. Each roll costs a coup and removes "
+        "defenders or attackers (ADA-22). Then move in (ADA-23).",
+    ),
+    (
+        "Gold",
+        "One gold in a city or post of yours becomes 4 bands, if you own 2 cities of that lair or "
+        "3 posts (ADA-25). With cards, 2 gold and 2 coups buy a card (ADA-32).",
+    ),
+    (
+        "Two, three and four players",
+        "With two players each has two colours, which take turns of their own and never share a "
+        "place (ADA-11). With three, one lair is nobody's and only defends (ADA-12).",
+    ),
+)
+
+
+def cells(game: Game) -> list[str]:
+    """Return the ids of the places in the picture, by cell of the action table."""
+    return [f"place-{name}" for name in game.attributes["chart"].places]
+
+
+def edges(game: Game) -> list[str]:
+    """Return an empty list: an order along a border names two places."""
+    return []
+
+
+def question(game: Game, state: State) -> tuple[str, list[int]]:
+    """Return what the seat to move is asked, and the places that it is about."""
+    s, stage = state, int(state["stage"])
+    if stage == OVER:
+        return "", []
+    colour = COLOURS[acting_colour(s)]
+    if stage == PLACE_SHIP:
+        return f"Put ship {s['count'] + 1} of {SHIPS_EACH} on a {colour} city (ADA-13).", []
+    if stage == SPREAD_BANDS:
+        place, left = int(s["target"]), int(s["due"])
+        name = game.attributes["chart"].places[place]
+        return f"How many of the {left} bands left go on {name} (ADA-13)?", [place]
+    if stage == ORDER:
+        coups = int(s["coups"][s["raid"]])
+        what = "raid" if s["raid"] else "turn"
+        held = bool(s["cards"]) and any(s["hand"][s["to_move"], k] for k in range(len(CARD_NAMES)))
+        more = ", or play a card" if held else ""
+        return f"Give {colour} an order{more}: {coups} coups left in its {what} (ADA-15).", []
+    asked = _QUESTIONS[stage].format(roll=int(s["roll"]))
+    order = int(s["order"])
+    places = game.actions.places
+    about = [] if order < 0 else [int(places.origin[order]), int(places.target[order])]
+    return asked, [place for place in about if place >= 0]

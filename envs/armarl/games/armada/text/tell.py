@@ -1,0 +1,268 @@
+"""An action of Armada and what came of it, in words, from the views of a seat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from armarl.common.messages import listed
+from armarl.core.pictures.picture import Scene, Told
+
+View = dict[str, Any]
+_EMPTY = {"owner": None, "colour": None, "bands": 0, "tribes": 0, "gold": 0}
+
+
+def tell(scene: Scene) -> Told:
+    """Tell what the last action did: pieces, dice, losses, claims, and how the game ended."""
+    assert scene.last
+    assert scene.before is not None
+    words = [
+        _deed(scene),
+        *_dice(scene),
+        *_losses(scene),
+        *_cards(scene),
+        *_claims(scene),
+        *_next(scene),
+    ]
+    return Told(tuple(words), _heading(scene.before))
+
+
+def _heading(before: View) -> str:
+    """Return the heading of the turn in which an action was played."""
+    turn = before["turn"]
+    if turn["stage"] == "preliminary":
+        return f"{turn['colour']} sets out"
+    if turn["raid"]:
+        return f"turn {before['interrupted']['number'] + 1}, raid of {turn['colour']}"
+    return f"turn {turn['number'] + 1}, {turn['colour']}"
+
+
+# --- the action ----------------------------------------------------------------------------------
+
+
+def _deed(scene: Scene) -> str:
+    """Return what a player did, from its notation and what it changed."""
+    assert scene.last
+    assert scene.before is not None
+    seat, notation = scene.last
+    first, *rest = notation.split()
+    name = scene.names[seat]
+    if first in ("count", "gold", "move", "levy", "rise", "pay", "play", "decline"):
+        return f"{name} {_DEEDS[first](scene, rest)}."
+    if first == "end":
+        return f"{name} ends the {'raid' if scene.before['turn']['raid'] else 'turn'}."
+    if first == "attack":
+        return f"{name} attacks {_who(scene.before, rest[1])} on {rest[1]} from {rest[0]}."
+    if first == "explore":
+        return f"{name} explores {rest[0]} and finds {_found(scene, rest[0])}."
+    if first == "convert":
+        bands = _more(scene, rest[0], "bands")
+        return f"{name} converts 1 gold on {rest[0]} into {_count(bands, 'band')}."
+    plain = {
+        "ship": "puts a ship on {0}",
+        "launch": "launches the ship of {0} to {1}",
+        "sail": "sails from {0} to {1}",
+        "scuttle": "scuttles the ship on {0}",
+        "enrol": "enrols bands",
+        "buy": "buys a card",
+        "peek": "looks at the next card",
+        "take": "takes the last card looked at, and the deck is shuffled",
+    }
+    return f"{name} {plain[first].format(*rest)}."
+
+
+def _numbers(scene: Scene, rest: list[str]) -> str:
+    """Return what a number of bands, or of gold, did."""
+    assert scene.before is not None
+    assert scene.last
+    if scene.before["turn"]["stage"] == "preliminary":
+        put = [
+            f"{_count(more, 'band')} on {place}"
+            for place in scene.view["territories"]
+            if (more := _more(scene, place, "bands")) and _lair_of(scene, place)
+        ]
+        return f"puts {listed(put)}" if put else "puts no band on the next territory"
+    if scene.view["turn"]["stage"] == "number":
+        return f"takes {_count(int(rest[0]), 'band')}"
+    origin, target = scene.before["pending"]["order"].split()[1:]
+    return _moved(scene, origin, target)
+
+
+def _lair_of(scene: Scene, place: str) -> bool:
+    """Tell if a place is land of the colour that sets out."""
+    assert scene.before is not None
+    return bool(_at(scene.view, place)["owner"] == scene.before["turn"]["colour"])
+
+
+def _move(scene: Scene, rest: list[str]) -> str:
+    origin, target = rest
+    if scene.view["turn"]["stage"] == "number":
+        return f"moves from {origin} to {target}"
+    return _moved(scene, origin, target)
+
+
+def _moved(scene: Scene, origin: str, target: str) -> str:
+    """Return what a move has moved, and whether the land has a new owner."""
+    assert scene.before is not None
+    bands, gold = -_more(scene, origin, "bands"), -_more(scene, origin, "gold")
+    moved = _count(bands, "band") + (f" and {gold} gold" if gold else "")
+    text = f"moves {moved} from {origin} to {target}"
+    old, new = (_at(view, target)["owner"] for view in (scene.before, scene.view))
+    if target in scene.view["territories"] and new != old:
+        text += f", which is now {new}'s"
+    return text
+
+
+def _levy(scene: Scene, rest: list[str]) -> str:
+    return f"puts {_count(_more(scene, rest[0], 'bands'), 'band')} on {rest[0]}"
+
+
+def _rise(scene: Scene, rest: list[str]) -> str:
+    return f"puts {_count(_more(scene, rest[0], 'tribes'), 'tribe')} on {rest[0]}"
+
+
+def _pay(scene: Scene, rest: list[str]) -> str:
+    return f"pays 1 gold from {rest[0]}"
+
+
+def _play(scene: Scene, rest: list[str]) -> str:
+    card, place = rest[0], rest[-1]
+    plays = f"plays {card}"
+    if len(rest) == 1:
+        return f"{plays}: 3 coups more" if card == "more-coups" else plays
+    if card == "gold-mine":
+        return f"{plays}: {_more(scene, place, 'gold')} gold on {place}"
+    if card == "discovery":
+        return f"{plays}, explores {place} and finds {_found(scene, place)}"
+    return f"{plays} on {place}"
+
+
+def _decline(scene: Scene, rest: list[str]) -> str:
+    return "declines"
+
+
+_DEEDS = {
+    "count": _numbers,
+    "gold": _numbers,
+    "move": _move,
+    "levy": _levy,
+    "rise": _rise,
+    "pay": _pay,
+    "play": _play,
+    "decline": _decline,
+}
+
+
+def _found(scene: Scene, place: str) -> str:
+    here = _at(scene.view, place)
+    return f"{here['gold']} gold and {_count(here['tribes'], 'tribe')}"
+
+
+def _who(view: View, place: str) -> str:
+    """Return whose pieces stand on a place."""
+    here = _at(view, place)
+    if here["bands"]:
+        return f"{_count(here['bands'], 'band')} of {here['colour']}"
+    return _count(here["tribes"], "tribe")
+
+
+# --- what came of it -----------------------------------------------------------------------------
+
+
+def _dice(scene: Scene) -> Iterator[str]:
+    thrown = [
+        (_count(face, "hit") if face >= 0 else _count(-face, "loss", "losses"))
+        if kind == "combat"
+        else f"{kind} {face}"
+        for kind, face in scene.view["chance"]
+    ]
+    if thrown:
+        yield f"Dice: {', '.join(thrown)}."
+
+
+def _losses(scene: Scene) -> Iterator[str]:
+    """Yield the losses of a fight, which may have waited for answers."""
+    assert scene.last
+    assert scene.before is not None
+    pending = scene.before["pending"]
+    order = (scene.last[1] if pending is None else pending["order"]).split()
+    if order[0] != "attack" or scene.view["pending"] is not None:
+        return
+    lost = []
+    for place in order[1:]:
+        old = _at(scene.before, place)
+        if bands := -_more(scene, place, "bands"):
+            lost.append(f"{old['colour']} loses {_count(bands, 'band')} on {place}")
+        if tribes := -_more(scene, place, "tribes"):
+            lost.append(f"{_count(tribes, 'tribe')} on {place} fall")
+    fight = listed(lost) if lost else "nobody falls"
+    yield fight[0].upper() + fight[1:] + "."
+
+
+def _cards(scene: Scene) -> Iterator[str]:
+    """Yield the cards drawn, by name where the seat may see them, and those looked at."""
+    assert scene.before is not None
+    for player, size in enumerate(scene.view["hand_sizes"]):
+        if size > scene.before["hand_sizes"][player]:
+            old, new = scene.before["hands"][player], scene.view["hands"][player]
+            drawn = "a card"
+            if old is not None and new is not None:
+                drawn = listed(
+                    [card for card in dict.fromkeys(new) if new.count(card) > old.count(card)]
+                )
+            yield f"{scene.names[player]} draws {drawn}."
+    pending = scene.view["pending"]
+    if pending and pending.get("looked"):
+        yield f"The card is {pending['looked'][-1]}."
+
+
+def _claims(scene: Scene) -> Iterator[str]:
+    assert scene.before is not None
+    old, new = scene.before["claims"], scene.view["claims"]
+    yield from (f"{_capital(colour)} claims victory." for colour in new if colour not in old)
+    if scene.view["result"] is None:
+        yield from (f"{_capital(c)}'s claim is withdrawn." for c in old if c not in new)
+
+
+def _next(scene: Scene) -> Iterator[str]:
+    """Yield the player to act now, if it is another one, or the result."""
+    assert scene.before is not None
+    view, before = scene.view, scene.before
+    if (result := view["result"]) is not None:
+        winners = listed([scene.names[winner] for winner in result["winners"]])
+        yield f"{winners} wins." if winners else "The game is cut short, and nobody has won."
+        return
+    turn, old = view["turn"], before["turn"]
+    mover = scene.names[view["to_move"]]
+    if turn["raid"] and not old["raid"]:
+        yield f"{mover} raids with {turn['colour']}."
+    elif (turn["colour"], turn["number"]) != (old["colour"], old["number"]) and not old["raid"]:
+        yield f"{_capital(turn['colour'])}'s turn begins ({mover})."
+    elif view["to_move"] != before["to_move"] and turn["stage"] == "answer":
+        yield f"{mover} is asked for a card."
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def _at(view: View, place: str) -> dict[str, Any]:
+    """Return what lies on a territory or a ship."""
+    found = view["territories"].get(place)
+    if found is None:
+        ship = view["ships"].get(place, {})
+        found = {**_EMPTY, **ship, "owner": ship.get("colour")}
+    return dict(found)
+
+
+def _more(scene: Scene, place: str, key: str) -> int:
+    """Return how many pieces of a kind an action has brought to a place."""
+    assert scene.before is not None
+    return int(_at(scene.view, place)[key]) - int(_at(scene.before, place)[key])
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n or 'no'} {one if n == 1 else many or one + 's'}"
+
+
+def _capital(word: str) -> str:
+    return word[:1].upper() + word[1:]

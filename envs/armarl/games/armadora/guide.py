@@ -1,0 +1,74 @@
+"""What a person at a page needs for Armadora: places to click, the question, how to play."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armarl.games.armadora.board import LINE_NAMES, SQUARE_NAMES
+from armarl.games.armadora.state import OVER, STAGE_NAMES
+
+if TYPE_CHECKING:
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
+
+_QUESTIONS = {
+    "turn": "Place a Warrior, or one or two palisades, or pass for the rest of the game (ARM-10).",
+    "second palisade": "Place a second palisade, or stop (ARM-13).",
+    "after power": "After the power: a Warrior, palisades or your reinforcement (ARM-22).",
+}
+_ADVANCED = (
+    "You may use a power first (ARM-22). Then place a Warrior, one or two palisades or your "
+    "reinforcement; or, without a power, pass."
+)
+
+HOW_TO_PLAY = (
+    (
+        "The aim",
+        "Eight mines hold 40 gold. Palisades divide the land into territories. At the end, the "
+        "side with the most Warrior points in a territory takes all its gold (ARM-16). The side "
+        "with the most gold wins (ARM-19). With four players, opposite seats are one team (ARM-9).",
+    ),
+    (
+        "Your turn",
+        "Do one thing (ARM-10). Place a Warrior: click a free square, then choose its value. Only "
+        "you see the value until the end (ARM-11, ARM-36). Or place a palisade: click a line "
+        "between two squares, then place a second one or stop (ARM-13). Or pass: then you take no "
+        "further turn (ARM-14).",
+    ),
+    (
+        "What is forbidden",
+        "No Warrior stands on gold or on another Warrior (ARM-11). A palisade may not cut off "
+        "fewer than four squares (ARM-12).",
+    ),
+    (
+        "The end",
+        "The game ends when everybody has passed (ARM-15). A tie shares the gold, and what does "
+        "not divide is lost (ARM-17).",
+    ),
+    (
+        "Advanced rules",
+        "Each player has a character with a power (ARM-21). The Mage looks at a Warrior that lies "
+        "face down, the Goblin places one face up, the Orc places a palisade more, and the Elf's "
+        "arrow takes 1 point from an enemy Warrior (ARM-23 to ARM-26). Once a game you may "
+        "reinforce a Warrior of yours in a full territory: 1 point more, and it wins ties "
+        "(ARM-28, ARM-29).",
+    ),
+)
+
+
+def cells(game: Game) -> list[str]:
+    """Return the ids of the squares in the picture, by cell of the action table."""
+    return [f"place-{name}" for name in SQUARE_NAMES]
+
+
+def edges(game: Game) -> list[str]:
+    """Return the ids of the lines in the picture, by edge of the action table."""
+    return [f"line-{name}" for name in LINE_NAMES]
+
+
+def question(game: Game, state: State) -> tuple[str, list[int]]:
+    """Return what the seat to move is asked, and the cells that it is about."""
+    if state["stage"] == OVER:
+        return "", []
+    stage = STAGE_NAMES[state["stage"]]
+    return (_ADVANCED if state["advanced"] and stage == "turn" else _QUESTIONS[stage]), []

@@ -1,0 +1,109 @@
+"""An action of Armadora and what came of it, in words, from the views of a seat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from armarl.common.messages import listed
+from armarl.core.pictures.picture import Scene, Told
+from armarl.games.armadora.text.territories import Territory, territories
+
+View = dict[str, Any]
+
+
+def tell(scene: Scene) -> Told:
+    """Tell what the last action did, and how the game ended."""
+    assert scene.last
+    assert scene.before is not None
+    seat, notation = scene.last
+    words = [f"{scene.names[seat]} {_deed(scene, seat, notation)}."]
+    words += _walled(scene)
+    if scene.before["passed"][seat] is False and scene.view["passed"][seat]:
+        rest = [n for n, done in zip(scene.names, scene.view["passed"], strict=True) if not done]
+        words += [f"Still playing: {listed(rest)}."] if rest else []
+    if scene.view["result"] is not None:
+        words += _end(scene)
+    return Told(tuple(words))
+
+
+def _deed(scene: Scene, seat: int, notation: str) -> str:
+    """Return what a player did, from its notation: `W3 c4`, `W? c4`, `goblin W2 c4`, …"""
+    first, *rest = notation.split()
+    place = rest[-1] if rest else ""
+    if first in ("P", "orc"):
+        power = "as the Orc " if first == "orc" else ""
+        left = scene.view["palisades_left"]
+        return f"{power}places a palisade on {place}, {left} left"
+    if first == "goblin":
+        return f"as the Goblin lays a Warrior of value {rest[0][1:]} face up on {place}"
+    if first == "elf":
+        arrows = scene.view["warriors"][place]["arrows"]
+        return f"as the Elf shoots {_whose(scene, place)} on {place}" + " again" * (arrows > 1)
+    if first == "mage":
+        value = scene.view["warriors"][place]["value"]
+        reads = "" if value is None else f": it has value {value}"
+        return f"as the Mage looks at {_whose(scene, place)} on {place}{reads}"
+    if first == "R":
+        return f"reinforces its own Warrior on {place}"
+    if first == "pass":
+        return "passes for the rest of the game"
+    if first == "stop":
+        return "places no second palisade"
+    value = "" if first == "W?" else f" of value {first[1:]}"
+    return f"lays a Warrior{value} face down on {place}"
+
+
+def _whose(scene: Scene, place: str) -> str:
+    return f"the Warrior of {scene.names[scene.view['warriors'][place]['player']]}"
+
+
+def _walled(scene: Scene) -> Iterator[str]:
+    """Yield the territories that a palisade has made."""
+    assert scene.before is not None
+    if scene.before["palisades"] == scene.view["palisades"]:
+        return
+    old = {land.squares for land in territories(scene.before, scene.game.sides)}
+    new = [land for land in territories(scene.view, scene.game.sides) if land.squares not in old]
+    if new:
+        sizes = " and ".join(_land(scene.view, land) for land in new)
+        yield f"The palisade divides the land: {sizes}."
+
+
+def _land(view: View, land: Territory) -> str:
+    return f"{len(land.squares)} squares around {land.squares[0]} with {_gold(view, land)} gold"
+
+
+def _gold(view: View, land: Territory) -> int:
+    return sum(view["gold"].get(name, 0) for name in land.squares)
+
+
+def _end(scene: Scene) -> Iterator[str]:
+    """Yield who takes the gold of each territory (ARM-16 to ARM-19), and who has won."""
+    view = scene.view
+    yield "All Warriors are turned face up."
+    for land in territories(view, scene.game.sides):
+        if gold := _gold(view, land):
+            where = f"The territory of {_land(view, land)}"
+            best = [side for side, mine in enumerate(land.points) if mine == max(land.points)]
+            points = ", ".join(
+                f"{_side(scene, side)} {mine}" for side, mine in enumerate(land.points) if mine
+            )
+            if not max(land.points):
+                yield f"{where} is nobody's."
+            elif land.leader is not None:
+                yield f"{where} goes to {_side(scene, land.leader)}: {points}."
+            else:
+                tied = listed([_side(scene, side) for side in best])
+                yield f"{where} is tied, {gold // len(best)} gold each for {tied}: {points}."
+    result = view["result"]
+    totals = ", ".join(f"{_side(scene, side)} {n}" for side, n in enumerate(result["gold"]))
+    winners = listed([_side(scene, side) for side in result["winners"]])
+    won = "wins" if len(result["winners"]) == 1 else "share the victory"
+    yield f"Gold: {totals}. {winners} {won}."
+
+
+def _side(scene: Scene, side: int) -> str:
+    return " with ".join(
+        name for name, own in zip(scene.names, scene.game.sides, strict=True) if own == side
+    )

@@ -1,0 +1,150 @@
+"""`Journal`: a game whose record grows on disk, decision by decision."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from armarl.common.files import append_whole, write_text
+from armarl.compiler.types import State, States
+from armarl.core.game import Game
+from armarl.core.verbs import PLAYING
+from armarl.matches.records import Recorder, read_unfinished
+
+_ONLY = np.zeros(1, np.int64)  # index of the only game
+_ENDINGS = (b"end ", b"cut ", b"stopped")
+
+
+class Journal:
+    """A game whose every decision is on disk before anybody sees it.
+
+    The file is a record of the game so far. When the game is over it is a whole record, which
+    `read_records` reads. A process that was killed leaves at most half a line, which is removed.
+
+    Attributes:
+        game: the variant.
+        names: a name for each seat.
+        states: all states, each an array of one, the deal first.
+        actions: action ids, in order.
+        seats: the seat that played each action.
+        ending: "end", "cut" or "stopped"; empty while the game goes on.
+    """
+
+    def __init__(
+        self, path: Path, recorder: Recorder, names: Sequence[str], states: Sequence[States]
+    ) -> None:
+        """Take over a file that `begin` or `resume` has written or read."""
+        self._path, self._recorder = path, recorder
+        self.game: Game = recorder.game
+        self.names, self.states = tuple(names), list(states)
+        self.actions: list[int] = []
+        self.seats: list[int] = []
+        self.ending = ""
+
+    @classmethod
+    def begin(cls, path: Path, game: Game, names: Sequence[str], seed: int) -> Journal:
+        """Deal a game and write its record so far.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        recorder, states = Recorder(game, [names], np.array([seed])), game.new_states(seed)
+        recorder.dealt(states)
+        write_text(path, _text(recorder.lines[0]))
+        return cls(path, recorder, names, [states])
+
+    @classmethod
+    def resume(cls, path: Path) -> Journal:
+        """Go on with a game, as far as its file has whole lines.
+
+        Raises:
+            OSError: the file cannot be read or written.
+            RecordError: the file is no record, or one that breaks the rules.
+        """
+        content = path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        last = whole.rfind(b"\n", 0, len(whole) - 1) + 1
+        if whole[last:].startswith(_ENDINGS):  # the sum that belongs to it is missing
+            whole = whole[:last]
+        if len(whole) < len(content):
+            os.truncate(path, len(whole))
+        record = read_unfinished(path)
+        states = [record.states[i : i + 1].copy() for i in range(len(record.states))]
+        journal = cls(path, Recorder.resumed(record), record.players, states)
+        journal.actions, journal.seats = list(record.actions), list(record.seats)
+        journal.ending = record.ending
+        if not record.ending and not journal.is_playing:
+            journal.stop()
+        return journal
+
+    @property
+    def state(self) -> State:
+        """The position."""
+        return self.states[-1][0]
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether the rules let the game go on."""
+        return bool(self.game.statuses(self.states[-1])[0][0] == PLAYING)
+
+    @property
+    def to_move(self) -> int | None:
+        """The seat to move, or None if the game is over or has been stopped."""
+        if self.ending or not self.is_playing:
+            return None
+        return int(self.game.statuses(self.states[-1])[1][0])
+
+    def play(self, action: int) -> None:
+        """Play a legal action of the seat to move. It is on disk when this returns.
+
+        Raises:
+            IllegalActionError: the action is illegal.
+            OSError: the disk is full or not writable. Nothing has changed.
+        """
+        seat = self.to_move
+        assert seat is not None, "the game is over"
+        after, lines = self.states[-1].copy(), self._recorder.lines[0]
+        self.game.apply(after, _ONLY, np.array([action]))
+        self._recorder.played(after, _ONLY, np.array([seat]), np.array([action]))
+        try:
+            append_whole(self._path, _text(lines[-1:]).encode())
+        except OSError:
+            self._recorder.undone(self.state)
+            raise
+        self.states.append(after)
+        self.actions.append(action)
+        self.seats.append(seat)
+        if not self.is_playing:
+            self.stop()
+
+    def undo(self) -> None:
+        """Take the last action back. It is off the disk when this returns."""
+        line = self._recorder.lines[0][-1]
+        with self._path.open("r+b") as file:
+            file.truncate(file.seek(0, os.SEEK_END) - len(_text([line]).encode()))
+            os.fsync(file.fileno())
+        for history in (self.states, self.actions, self.seats):
+            del history[-1]
+        self._recorder.undone(self.state)
+
+    def stop(self) -> None:
+        """Finish the record. A game that the rules have not ended counts as stopped.
+
+        Raises:
+            OSError: the disk is full or not writable. `resume` finishes a game that is over.
+        """
+        self._recorder.ended(self.states[-1])
+        ending = self._recorder.lines[0][-2:]
+        try:
+            append_whole(self._path, _text(ending).encode())
+        except OSError:
+            del self._recorder.lines[0][-2:]
+            raise
+        self.ending = ending[0].split()[0]
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "\n".join(lines) + "\n"

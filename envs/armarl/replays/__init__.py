@@ -1,0 +1,1 @@
+"""Replays: recorded games as one HTML file that one can click through."""

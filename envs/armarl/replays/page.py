@@ -1,0 +1,58 @@
+"""The HTML page of a replay: template, style, scripts and data in one file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from armarl.core.pictures.film import script
+
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+
+
+def page(title: str, data: Any, colours: Sequence[Mapping[str, str]]) -> str:
+    """Return the page.
+
+    The page may load nothing and runs its own scripts alone: its Content-Security-Policy names
+    them by hash. All texts of the data become text, never markup.
+
+    Args:
+        title: the title.
+        data: the games, as JSON types.
+        colours: the colours of each film by theme, as the properties of a style rule.
+    """
+    style = _part("page.css") + "".join(
+        f".film{k}{{{film['light']}}}@media(prefers-color-scheme:dark){{.film{k}{{{film['dark']}}}}}"
+        for k, film in enumerate(colours)
+    )
+    code = f'"use strict";\n{script()}\n{_part("page.js")}'
+    policy = (
+        f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    parts = {
+        "policy": policy,
+        "title": escape(title),
+        "style": style,
+        "script": code,
+        "data": text.replace("<", "\\u003c"),  # so that nothing in it ends the element
+    }
+    return _PLACE.sub(lambda match: parts[match[1]], _part("page.html"))
+
+
+@cache
+def _part(name: str) -> str:
+    return files("armarl.replays").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,0 +1,217 @@
+"""`Replay`: recorded games as one HTML page that needs no network.
+
+The page holds the pictures that `Game.course` draws, as films: only what changes from one position
+to the next is stored. A page for one seat is made from what `describe` tells that seat, so it holds
+nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from armarl.common.files import check_writable, write_text
+from armarl.common.messages import brief
+from armarl.common.numbers import whole_number
+from armarl.core.game import Game
+from armarl.core.pictures.film import Film, Frame, changes
+from armarl.games.catalogue import game_entry
+from armarl.games.make_game import make_game
+from armarl.matches.records import Record
+from armarl.players.protocol import Thoughts
+from armarl.replays import page
+from armarl.replays.thoughts import as_json
+
+MOST_NAME = 40  # characters of a player's name
+
+
+class Replay:
+    """Recorded games as one page: step through them, jump, let them play, look as each seat.
+
+    In a notebook it is shown as the page itself.
+
+    Example:
+        >>> import os, tempfile
+        >>> import armarl
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "games.txt")
+        ...     _ = armarl.play_match("armadora", ["greedy", "random"], games=1, records=path)
+        ...     replay = Replay(armarl.read_records(path))
+        >>> replay.html().startswith("<!doctype html>")
+        True
+    """
+
+    def __init__(
+        self,
+        records: Iterable[Record],
+        seat: int | None = None,
+        thoughts: Sequence[Sequence[Thoughts | None]] | None = None,
+        title: str = "ArmaRL replay",
+    ) -> None:
+        """Draw the games.
+
+        Args:
+            records: the games, in the order of the page.
+            seat: a seat. The page holds nothing that this seat may not know. None makes a page
+                with the whole games, and the view of each seat to choose from.
+            thoughts: for each game and each action, what its player thought before it, as
+                `think_over` returns it. A page for one seat takes only the seat's own.
+            title: the title of the page.
+
+        Raises:
+            TypeError, ValueError: there is no game, the seat does not exist in one of them, a game
+                has no drawing, or there are thoughts for another number of games or actions.
+        """
+        found = tuple(records)
+        if not found:
+            raise ValueError("a replay needs at least one game")
+        if thoughts is not None and len(thoughts) != len(found):
+            raise ValueError(f"{len(found)} games need {len(found)} lists of thoughts")
+        self._title = brief(title)
+        texts, films = _Texts(), _Films()
+        games = []
+        for k, record in enumerate(found):
+            opinions = thoughts[k] if thoughts is not None else [None] * len(record.actions)
+            games.append(_game(record, k, seat, opinions, texts, films))
+        self._data = {"games": games, "texts": texts.found, "films": films.news()}
+        self._colours = films.colours()
+
+    def html(self) -> str:
+        """Return the page."""
+        return page.page(self._title, self._data, self._colours)
+
+    def write(self, path: str | Path) -> None:
+        """Write the page to a file, which holds either its old or its new content.
+
+        Raises:
+            ValueError: the folder does not exist, or the path is a folder.
+            OSError: the file may not be written.
+        """
+        check_writable(Path(path))
+        write_text(Path(path), self.html())
+
+    def _repr_html_(self) -> str:
+        framed = escape(self.html(), quote=True)
+        style = "width:100%;height:760px;border:0"
+        return f'<iframe title="{escape(self._title)}" style="{style}" srcdoc="{framed}"></iframe>'
+
+
+class _Texts:
+    """Texts that many moments share, by number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def found(self) -> list[str]:
+        return list(self._numbers)
+
+    def number(self, text: str) -> int:
+        return self._numbers.setdefault(text, len(self._numbers))
+
+
+class _Films:
+    """One film for each sheet."""
+
+    def __init__(self) -> None:
+        self._films: list[Film] = []
+
+    def frame(self, picture: Any) -> tuple[int, Frame]:
+        """Return the number of the film, and the frame."""
+        for number, film in enumerate(self._films):
+            if film.sheet is picture.sheet:
+                return number, film.frame(picture)
+        self._films.append(Film(picture.sheet))
+        return len(self._films) - 1, self._films[-1].frame(picture)
+
+    def news(self) -> list[dict[str, Any]]:
+        return [film.head() | film.news() for film in self._films]
+
+    def colours(self) -> list[dict[str, str]]:
+        return [film.head()["colours"] for film in self._films]
+
+
+def _game(
+    record: Record,
+    number: int,
+    seat: int | None,
+    opinions: Sequence[Thoughts | None],
+    texts: _Texts,
+    films: _Films,
+) -> dict[str, Any]:
+    """Return a game as JSON types: its players, its actions, and its views."""
+    game = record.game
+    if seat is not None:
+        whole_number(f"the seat of game {number + 1}", seat, 0, game.players - 1)
+    if len(opinions) != len(record.actions):
+        raise ValueError(
+            f"game {number + 1} has {len(record.actions)} actions, and thoughts on {len(opinions)}"
+        )
+    names = _distinct(record.players)
+    seats = [None, *range(game.players)] if seat is None else [seat]
+    return {
+        "name": _name(game),
+        "players": names,
+        "seats": list(record.seats),
+        "stopped": record.ending == "stopped",
+        "views": [_view(record, names, look, opinions, texts, films) for look in seats],
+    }
+
+
+def _view(
+    record: Record,
+    names: Sequence[str],
+    seat: int | None,
+    opinions: Sequence[Thoughts | None],
+    texts: _Texts,
+    films: _Films,
+) -> dict[str, Any]:
+    """Return a game as a seat sees it: one moment for each position.
+
+    A moment has the picture's title, what changed in its frame, and all of the action before it:
+    its notation, its turn, what came of it in words, and what its player thought.
+    """
+    game, moments, turn, last = record.game, [], 0, None
+    actions = list(zip(record.seats, record.actions, strict=True))
+    frame: Frame = ()
+    for k, (picture, told) in enumerate(game.course(record.states, actions, seat, names)):
+        film, shown = films.frame(picture)
+        moment: dict[str, Any] = {
+            "title": texts.number(picture.title),
+            "changes": changes(frame, shown),
+        }
+        frame = shown
+        if k:
+            mover, action = actions[k - 1]
+            own = seat is None or seat == mover
+            notation = game.actions.texts if own else game.actions.public_texts
+            turn, last = turn + (mover != last), mover
+            moment["move"] = texts.number(notation[action])
+            moment["turn"] = texts.number(told.turn or f"turn {turn}")
+            moment["told"] = [texts.number(word) for word in told.words]
+            if own and (thoughts := opinions[k - 1]) is not None:
+                moment["thoughts"] = as_json(thoughts, action, notation)
+        moments.append(moment)
+    return {"seat": seat, "film": film, "moments": moments}
+
+
+def _name(game: Game) -> str:
+    """Return a variant in words: `Armadora, 3 players, advanced`."""
+    words, usual = [game_entry(game.name).title, f"{game.players} players"], make_game(game.name)
+    for name, value in game.options.items():
+        if value != usual.options.get(name):
+            long = not isinstance(value, bool | int | str) or len(str(value)) > MOST_NAME
+            said = f"own {name}" if long else f"{name} {value}"
+            words.append(name if value is True else f"no {name}" if value is False else said)
+    return ", ".join(words)
+
+
+def _distinct(players: Sequence[str]) -> list[str]:
+    """Return the players' names, numbered where two are the same."""
+    names = [brief(player, MOST_NAME) for player in players]
+    return [
+        f"{name} #{names[: k + 1].count(name)}" if names.count(name) > 1 else name
+        for k, name in enumerate(names)
+    ]

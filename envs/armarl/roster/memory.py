@@ -1,0 +1,73 @@
+"""Which players keep nothing from one game to the next."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from armarl.players.player_specs import Part, Spec, as_spec
+from armarl.players.protocol import Player, everybody
+from armarl.players.registry import BUILT_AROUND, BUILT_IN, PlayerLike, is_built_in
+from armarl.policies.paths import policy_path
+
+_OTHERS = {"human", "onnx"}  # a person remembers; an ONNX file is run by code that is not ours
+_OURS = (  # modules whose classes are such players
+    "armarl.players.simple_players",
+    "armarl.players.wrappers",
+    "armarl.policies.network_players",
+    "armarl.search.critics",
+    "armarl.search.improve",
+    "armarl.search.judged",
+    "armarl.search.lookahead",
+    "armarl.search.player",
+    "armarl_training.networks.torch_players",
+)
+_MOST_AROUND = 50  # wrappers
+
+
+def keeps_no_memory(player: PlayerLike) -> bool:
+    """Whether a player is one of ours, whose choices depend on its arguments alone.
+
+    Such a player may play all games of a deal at once: it cannot tell that they are one deal. The
+    list is here, and no player can put itself on it: random, scripted and searching players, and
+    saved policies. Registered players and classes of users never count, whatever they are made of.
+
+    Example:
+        >>> from armarl import make_game
+        >>> from armarl.players.simple_players import RandomPlayer
+        >>> class Mine(RandomPlayer):
+        ...     pass
+        >>> game = make_game("armadora")
+        >>> keeps_no_memory("armadora-2p+search:20"), keeps_no_memory(RandomPlayer(game))
+        (True, True)
+        >>> keeps_no_memory("human"), keeps_no_memory(Mine(game))
+        (False, False)
+    """
+    if not isinstance(player, str | Path | Spec):
+        return _is_made_of_ours(player)
+    spec = as_spec(player)
+    return (
+        _is_ours(spec.base)
+        and len(spec.around) <= _MOST_AROUND
+        and all(_is_wrapper_of_ours(part) for part in spec.around)
+    )
+
+
+def _is_ours(part: Part) -> bool:
+    if part.name in BUILT_IN:
+        return part.name not in _OTHERS and is_built_in(part.name)
+    return policy_path(part.name) is not None  # the name of a registered player has no file
+
+
+def _is_wrapper_of_ours(part: Part) -> bool:
+    return part.name in BUILT_AROUND and is_built_in(part.name, around=True)
+
+
+def _is_made_of_ours(player: Player) -> bool:
+    """Whether an object, and all that it wraps, are of classes of ours, not of subclasses."""
+    asked = list(everybody(player))
+    return len(asked) <= _MOST_AROUND and all(
+        kind.__module__ in _OURS
+        and getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
+        for kind in map(type, asked)
+    )

@@ -1,0 +1,133 @@
+"""Guards before the pages: which requests are answered at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BODY = 16 * 1024  # bytes of a request's body
+MOST_PATH = 200  # characters of an address
+RATE, BURST = 60.0, 200.0  # requests a second, in the long run and at once, from everybody
+
+_HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        b"img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+
+
+class Bucket:
+    """A bucket of requests that fills at a rate: a request is refused when it is empty."""
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self._rate, self._burst = rate, burst
+        self._left, self._at = burst, time.monotonic()
+
+    def take(self) -> bool:
+        """Take one request out, if there is one."""
+        now = time.monotonic()
+        self._left = min(self._burst, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+class Guards:
+    """Refuse what no page of ours sends, and bound what is read.
+
+    A request must name one of our hosts, so that no foreign name that leads here is answered (DNS
+    rebinding). One that changes something must come from a page of ours, and be JSON, which no form
+    of another page can send. Bodies and rates are bounded. Every answer carries headers that keep
+    foreign scripts and frames out.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str], rate: float, burst: float) -> None:
+        self._app, self._hosts = app, {host.lower() for host in hosts}
+        self._bucket = Bucket(rate, burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_HEADERS]
+            await send(message)
+
+        refusal = self._refusal(scope)
+        if refusal is None:
+            body = await _whole_body(receive)
+            refusal = (413, "a request must be shorter") if body is None else None
+        if refusal is not None:
+            status, words = refusal
+            await PlainTextResponse(words, status)(scope, receive, sent)
+            return
+        given = False
+
+        async def once() -> Message:
+            nonlocal given
+            if given:
+                return await receive()  # tells when the other side has gone
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, once, sent)
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        """Return the status and the words of a refusal, or None."""
+        headers, method = Headers(scope=scope), scope["method"]
+        host = headers.get("host", "").lower()
+        if not self._bucket.take():
+            return 429, "too many requests at once"
+        if host not in self._hosts or len(headers.getlist("host")) != 1:
+            return 421, "this is not the name of this server"
+        if len(scope["path"]) > MOST_PATH or len(scope["query_string"]) > MOST_PATH:
+            return 414, "the address must be shorter"
+        if method not in ("GET", "POST"):
+            return 405, "only GET and POST are answered"
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        ours = f"{scope['scheme']}://{host}"
+        if origin is not None and origin.lower() != ours:
+            return 403, "this page belongs to another site"
+        if method == "GET":
+            opened = headers.get("sec-fetch-mode") == "navigate"
+            if site not in (None, "none", "same-origin") and not opened:
+                return 403, "this page belongs to another site"
+            return None
+        if origin is None or site not in (None, "same-origin"):
+            return 403, "only pages of this server may ask for that"
+        if headers.get("content-type") != "application/json":
+            return 415, "the body must be application/json"
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length[:9]) > MOST_BODY:
+            return 413, "a request must be shorter"
+        return None
+
+
+async def _whole_body(receive: Receive) -> bytes | None:
+    """Read a request's body; None if it is too long or is cut."""
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += bytes(message.get("body", b""))
+        if len(body) > MOST_BODY:
+            return None
+        if not message.get("more_body", False):
+            return body

@@ -1,0 +1,350 @@
+"""`House`: all tables of one folder, who may open which, and the players that they may have."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from armarl.arena.policy_card import read_card
+from armarl.common.files import LOCK, lock_folder
+from armarl.common.messages import tell
+from armarl.core.game import Game
+from armarl.games.catalogue import entries, game_entry
+from armarl.games.make_game import restore_game
+from armarl.players.player_specs import as_spec
+from armarl.players.protocol import Player
+from armarl.players.registry import shipped_policies
+from armarl.policies.saved_policy import policy_game
+from armarl.roster.make_player import make_player
+from armarl.web.table import About, RefusedError, Table, read_about
+
+MOST_TABLES = 2000
+_MOST_DEAL = 10**9
+_BUILT_IN = {  # players that every game has, with what they are
+    "random": "plays at random",
+    "greedy": "the game's scripted player",
+    "grave:1000": "searches, 1,000 playouts a decision",
+    "ismcts:1000": "searches, 1,000 playouts a decision, by another method",
+}
+
+
+class FolderInUseError(RuntimeError):
+    """Another server uses the folder."""
+
+
+class Visitor(NamedTuple):
+    """Who comes with a key.
+
+    Attributes:
+        table: the name of the table, or None for the host of the house.
+        key: the key.
+    """
+
+    table: str | None
+    key: str
+
+
+class Person(NamedTuple):
+    """A person for a seat: with a key of its own, or with the key of all who sit at one screen."""
+
+    name: str
+    own_key: bool = False
+
+
+class House:
+    """All tables of one folder. All methods may be called from any thread.
+
+    Attributes:
+        host: the key of the person who may open tables.
+    """
+
+    def __init__(self, folder: Path, named: Sequence[str] = (), given: Game | None = None) -> None:
+        """Open a folder, which is made if it does not exist.
+
+        Args:
+            folder: the folder. It holds the keys of all tables, so it is closed to other users.
+            named: further players that the tables may have, of any kind: who starts the server has
+                named them.
+            given: a game that cannot be named by plain options, such as one with a chart of its
+                own.
+
+        Raises:
+            FolderInUseError: another server uses the folder.
+            OSError: the folder cannot be made or read.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        self._lock_file = lock_folder(folder, FolderInUseError)
+        self.host = secrets.token_urlsafe(16)
+        self._folder, self._named, self._given = folder, tuple(named), given
+        self._tables: dict[str, Table] = {}
+        self._visitors: dict[bytes, Visitor] = {_digest(self.host): Visitor(None, self.host)}
+        self._abouts: dict[str, About] = {}
+        self._lock, self._opening = threading.Lock(), threading.Lock()
+        for path in sorted(folder.glob("*.json")):
+            if path.stem != LOCK and path.with_suffix(".txt").exists():
+                try:
+                    self._know(path.stem, read_about(folder, path.stem))
+                except (OSError, ValueError) as error:
+                    tell(f"{path} is left out: {error}")
+
+    def close(self) -> None:
+        """Give the folder back."""
+        self._lock_file.close()
+
+    def _know(self, name: str, about: About) -> None:
+        self._abouts[name] = about
+        for key in about.keys:
+            self._visitors[_digest(key)] = Visitor(name, key)
+
+    def visitor(self, key: str) -> Visitor | None:
+        """Return who has a key, or None. The time that it takes tells nothing about the keys."""
+        return self._visitors.get(_digest(key))
+
+    def table(self, name: str) -> Table:
+        """Return a table, whose files are read when it is first needed.
+
+        Raises:
+            OSError, ValueError: the files cannot be read, or are damaged.
+        """
+        with self._opening:
+            if name not in self._tables:
+                self._tables[name] = Table.resume(self._folder, name, self._make_player)
+                self._abouts[name] = self._tables[name].about
+            return self._tables[name]
+
+    # --- what can be played ----------------------------------------------------------------------
+
+    def offers(self) -> list[dict[str, Any]]:
+        """Return the games and their options: their defaults, by name."""
+        found = []
+        for entry in entries():
+            make = entry.load().make
+            known = inspect.signature(make).parameters.values()
+            options = {p.name: p.default for p in known if isinstance(p.default, bool | int | str)}
+            found.append(
+                {
+                    "name": entry.name,
+                    "title": entry.title,
+                    "summary": entry.summary,
+                    "players": entry.players,
+                    "options": {k: v for k, v in options.items() if k != "players"},
+                    "words": _words_of(make),
+                }
+            )
+        return found
+
+    def players(self, game: Game) -> list[tuple[str, str]]:
+        """Return the players that a table may have: specifications, and what they are."""
+        named = [(spec, "named on the command line") for spec in self._named]
+        policies = [(name, words) for name, words in _policies(game)]
+        return [*named, *policies, *_BUILT_IN.items()]
+
+    def _make_player(self, spec: str, game: Game) -> Player:
+        """Make a player that `players` lists.
+
+        Raises:
+            RefusedError: it is none of them.
+        """
+        if spec not in dict(self.players(game)):
+            raise RefusedError(
+                f"there is no player {spec} here; name it where the server is started"
+            )
+        return make_player(spec, game, code=spec in self._named)
+
+    def _try_player(self, spec: str, game: Game) -> None:
+        """Raise RefusedError if a player cannot be made for a variant."""
+        try:
+            self._make_player(spec, game)
+        except RefusedError:
+            raise
+        except Exception as error:  # a class of the user's own may raise anything
+            raise RefusedError(f"{spec} cannot play this: {error}") from error
+
+    def game(self, name: str | None, options: Mapping[str, Any]) -> Game:
+        """Return a variant. None is the one of the command line. No file is opened.
+
+        Raises:
+            RefusedError: there is no such game or option.
+        """
+        if name is None:
+            if self._given is None:
+                raise RefusedError("name a game")
+            return self._given
+        try:
+            return restore_game(name, options)
+        except (ValueError, TypeError, OSError) as error:
+            raise RefusedError(str(error)) from error
+
+    def given(self) -> dict[str, Any] | None:
+        """Return the game and the players of the command line."""
+        if self._given is None:
+            return None
+        options = {"players": self._given.players, **self._given.options}
+        plain = {k: v for k, v in options.items() if isinstance(v, bool | int | str)}
+        whole = all(v is None or k in plain for k, v in options.items())
+        return {
+            "name": self._given.name if whole else None,
+            "title": game_entry(self._given.name).title,
+            "options": plain,
+            "players": self._named,
+        }
+
+    # --- tables ----------------------------------------------------------------------------------
+
+    def open_table(
+        self, game: Game, seats: Sequence[str | Person], deal: int | None = None
+    ) -> Table:
+        """Deal a new game.
+
+        Args:
+            game: the variant.
+            seats: for each seat a person, or the specification of a player.
+            deal: the seed of the deal. None draws one.
+
+        Raises:
+            RefusedError: there is another number of seats, a player is not listed in `players` or
+                cannot play the variant, or there are too many tables.
+            OSError: the files cannot be written.
+        """
+        if len(seats) != game.players:
+            raise RefusedError(f"{game.players} seats need as many people and players")
+        for spec in {seat for seat in seats if not isinstance(seat, Person)}:
+            self._try_player(spec, game)
+        here = [k for k, s in enumerate(seats) if isinstance(s, Person) and not s.own_key]
+        own = [[k] for k, s in enumerate(seats) if isinstance(s, Person) and s.own_key]
+        players = [None if isinstance(seat, Person) else seat for seat in seats]
+        names = [seat.name if isinstance(seat, Person) else seat for seat in seats]
+        keys = [*([here] if here else []), *own, []]
+        return self._begin(game, players, names, keys, deal)
+
+    def _begin(
+        self,
+        game: Game,
+        players: Sequence[str | None],
+        names: Sequence[str],
+        keys: Sequence[Sequence[int]],
+        deal: int | None,
+    ) -> Table:
+        with self._lock:
+            if len(self._abouts) >= MOST_TABLES:
+                raise RefusedError(f"the folder holds {MOST_TABLES} games: name another one")
+            name = secrets.token_hex(5)
+            seed = secrets.randbelow(_MOST_DEAL) if deal is None else deal
+            table = Table.begin(
+                *(self._folder, name, game, players, names, keys, seed, self._make_player)
+            )
+            self._tables[name] = table
+            self._know(name, table.about)
+            return table
+
+    def play_again(self, table: Table, same_deal: bool, move_on: bool) -> Table:
+        """Deal the same people and players a new game, or return the one that they have dealt.
+
+        Args:
+            table: the table of a game that is over.
+            same_deal: whether to repeat its deal.
+            move_on: whether everybody moves on to the next seat.
+        """
+        if table.about.next is not None:
+            return self.table(table.about.next)
+        if not table.is_over:
+            raise RefusedError("finish this game first, or resign")
+        n, about = table.game.players, table.about
+        came = [(seat - move_on) % n for seat in range(n)]  # the seat from which its holder came
+        again = self._begin(
+            table.game,
+            [about.players[seat] for seat in came],
+            [table.own_names[seat] for seat in came],
+            [[(seat + move_on) % n for seat in seats] for seats in about.keys.values()],
+            about.deal if same_deal else None,
+        )
+        table.go_on_at(again.name)
+        return again
+
+    def next_key(self, table: Table, key: str) -> str | None:
+        """Return the key of the same person at the table at which the game goes on, if any."""
+        if table.about.next is None:
+            return None
+        return list(self.table(table.about.next).about.keys)[list(table.about.keys).index(key)]
+
+    def list_tables(self) -> list[dict[str, Any]]:
+        """Return all tables, the last one first, with the keys of their seats."""
+        with self._lock:
+            known = dict(self._abouts)
+        found = []
+        for name, about in known.items():
+            path = self._folder / f"{name}.txt"
+            if not path.exists():
+                continue
+            found.append(
+                {
+                    "file": path.name,
+                    "time": path.stat().st_mtime,
+                    "keys": [[key, seats] for key, seats in about.keys.items()],
+                    **_headline(path),
+                }
+            )
+        return sorted(found, key=lambda one: -one["time"])
+
+
+def _headline(path: Path) -> dict[str, Any]:
+    """Return the names of a record's players and whether it has ended, without replaying it."""
+    with path.open("rb") as file:
+        head = file.read(1 << 16).decode("utf-8", "replace").split("\n")
+        file.seek(max(0, path.stat().st_size - 200))
+        over = b"\nsum " in file.read()
+    names = [line.split(" ", 2)[2] for line in head if line.startswith("player ")]
+    game = next((line for line in head if line.startswith("variant ")), "")
+    title = game.partition('"game": "')[2].partition('"')[0]
+    return {"game": title, "names": names, "over": over}
+
+
+def _words_of(make: Any) -> dict[str, str]:
+    """Return what the docstring of a game's `make` says of each option."""
+    _, _, said = (inspect.getdoc(make) or "").partition("Args:\n")
+    return {
+        name: " ".join(words.split())
+        for name, words in re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", said, re.MULTILINE)
+    }
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
+
+
+@lru_cache(maxsize=32)
+def _policies(game: Game) -> list[tuple[str, str]]:
+    """Return the shipped policies for a variant, the strongest first, and their strength."""
+    found = []
+    for name, path in shipped_policies().items():
+        if not name.startswith(game.name):
+            continue
+        its = policy_game(path)
+        if its.name != game.name or its.players != game.players or its.options != game.options:
+            continue
+        rates = {m.rival: m.standing.win_rate for m in read_card(name).strength}
+        rate = rates.get("greedy")
+        words = "a trained policy"
+        if rate is not None:
+            words += f", wins {100 * rate:.0f} % against greedy"
+        found.append((name, words, rate or 0.0))
+    found.sort(key=lambda one: -one[2])
+    return [(name, words) for name, words, _ in found]
+
+
+def check_named(specs: Sequence[str], game: Game) -> None:
+    """Check that the players of the command line can be made.
+
+    Raises:
+        ValueError, TypeError: one of them cannot.
+    """
+    for spec in specs:
+        make_player(as_spec(spec), game)

@@ -1,0 +1,124 @@
+"use strict";
+/* The host's page: open tables, and find those that there are. */
+
+let games = [], given = null, players = [];
+const HERE = "a person at this screen", LINK = "a person with an address of their own";
+
+async function start() {
+  const found = await ask("lobby");
+  ({ games, given } = found);
+  byId("name").replaceChildren(...games.map((game) => make("option", { value: game.name }, game.title)));
+  if (given && given.name === null) {
+    byId("name").prepend(make("option", { value: "" }, `${given.title}, of the command line`));
+  }
+  if (given) byId("name").value = given.name ?? "";
+  showGame(given);
+  showTables(found.tables);
+}
+
+function chosen() {
+  return games.find((game) => game.name === byId("name").value);
+}
+
+/** Show the options of the chosen game. */
+function showGame(preset) {
+  const game = chosen();
+  byId("summary").textContent = game ? game.summary : "";
+  byId("options").replaceChildren();
+  const numbers = game ? game.players : [given.options.players];
+  byId("players").replaceChildren(...numbers.map((n) => make("option", {}, String(n))));
+  const options = preset ? { ...(game ? game.options : {}), ...preset.options } : game ? game.options : {};
+  if (preset) byId("players").value = String(preset.options.players);
+  for (const [name, value] of Object.entries(options)) {
+    if (!game || name === "players") continue;
+    const kind = typeof game.options[name] === "boolean" ? "checkbox" : "text";
+    const input = make("input", { type: kind, name, size: 8 });
+    if (kind === "checkbox") input.checked = value; else input.value = value;
+    input.addEventListener("change", showPlayers);
+    byId("options").append(make("label", {}, `${name.replaceAll("_", " ")} `, input,
+      make("small", {}, game.words[name] ?? "")));
+  }
+  showPlayers();
+}
+
+function options() {
+  const game = chosen(), found = { players: Number(byId("players").value) };
+  for (const input of byId("options").querySelectorAll("input")) {
+    const kind = typeof game.options[input.name];
+    found[input.name] = kind === "boolean" ? input.checked : kind === "number" ? Number(input.value) : input.value;
+  }
+  return found;
+}
+
+const request = () => (chosen() ? { game: byId("name").value, options: options() } : {});
+
+/** Ask which players the variant may have, and show a line for each seat. */
+async function showPlayers() {
+  try {
+    ({ players } = await ask("players", request()));
+    byId("said").textContent = "";
+  } catch (error) {
+    byId("said").textContent = error.message;
+    return;
+  }
+  const number = Number(byId("players").value), named = given ? given.players : [];
+  byId("seats").replaceChildren(...Array.from({ length: number }, (_, seat) => {
+    const who = make("select", { "aria-label": `Who sits at seat ${seat}` },
+      make("option", { value: "here" }, HERE), make("option", { value: "link" }, LINK),
+      ...players.map(([spec, words]) => make("option", { value: `player ${spec}` }, `${spec}: ${words}`)));
+    const wish = named[Math.min(seat, named.length) - 1] ?? players[0][0];
+    if (seat) who.value = `player ${wish}`;
+    const name = make("input", { "aria-label": `Name of the person at seat ${seat}`, maxlength: 24, size: 12 });
+    name.value = `Player ${"ABCDEFGH"[seat]}`;
+    const show = () => { name.hidden = who.value.startsWith("player "); };
+    who.addEventListener("change", show);
+    show();
+    return make("li", {}, who, " ", name);
+  }));
+}
+
+async function open(event) {
+  event.preventDefault();
+  byId("start").disabled = true;
+  byId("said").textContent = "Preparing the rules. The first time on a machine this takes up to a minute.";
+  const seats = [...byId("seats").children].map((line) => {
+    const [who, name] = line.children;
+    if (who.value.startsWith("player ")) return who.value.slice(7);
+    return { name: name.value, own_key: who.value === "link" };
+  });
+  try {
+    const deal = byId("deal").value.trim();
+    const { keys } = await ask("new", { ...request(), seats, ...(deal && { deal: Number(deal) }) });
+    byId("said").textContent = "";
+    const own = keys.filter(([, seats]) => seats.length);
+    if (own.length <= 1) { location.href = `../${(own[0] ?? keys[0])[0]}/`; return; }
+    byId("opened").hidden = false;
+    byId("addresses").replaceChildren(...keys.map(address));
+    byId("addresses").querySelector("a").focus();
+    showTables((await ask("lobby")).tables);
+  } catch (error) {
+    byId("said").textContent = error.message;
+  } finally {
+    byId("start").disabled = false;
+  }
+}
+
+function address([key, seats]) {
+  const link = new URL(`../${key}/`, location.href).href;
+  const who = seats.length ? `seat ${seats.join(", ")}` : "onlookers";
+  return make("li", {}, `${who}: `, make("a", { href: link, target: "_blank", rel: "noreferrer" }, link));
+}
+
+function showTables(tables) {
+  byId("tables").replaceChildren(...tables.slice(0, 200).map((table) => make("li", {},
+    make("details", {}, make("summary", {},
+      `${table.over ? "over" : "going on"}: ${table.game}, ${table.names.join(", ")}`,
+      make("small", {}, ` ${new Date(table.time * 1000).toLocaleString()}, ${table.file}`)),
+    make("ul", {}, ...table.keys.map(address))))));
+  if (!tables.length) byId("tables").append(make("li", {}, "none yet"));
+}
+
+byId("name").addEventListener("change", () => showGame(null));
+byId("players").addEventListener("change", showPlayers);
+byId("game").addEventListener("submit", open);
+start().catch((error) => { byId("said").textContent = error.message; });

@@ -1,0 +1,472 @@
+"use strict";
+/* A table's page. It shows what the server draws, and knows no rule: which places can be clicked,
+   and in which order, comes with every position. */
+
+const SVG = "image/svg+xml";
+const NARROW = 40; // units of the picture: what is narrower is marked with a dot
+const dark = matchMedia("(prefers-color-scheme: dark)");
+let setup = null; // what does not change
+let seat = null; // the seat for which the page shows the game; null for an onlooker
+let view = null; // the newest position
+let shown = -1; // the number of the position on the board
+let told = 0; // decisions that stand in the list
+let picked = []; // places clicked so far
+let running = false; // positions are being shown one by one
+let hurry = false; // show the newest at once
+let busy = false; // a request is under way
+let stream = null;
+
+const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
+const say = (text) => { byId("answer").textContent = text; };
+const mine = () => setup.seats.includes(view.mover);
+/** The address of a position: as the seat sees it, and after the end as the reader chooses. */
+const query = (more) => {
+  const asked = { theme: dark.matches ? "dark" : "light", ...more };
+  const who = view && view.over ? byId("look").value : seat;
+  if (who !== null && who !== "onlooker") asked.seat = who;
+  return `view?${new URLSearchParams(asked)}`;
+};
+
+// --- following the game ---------------------------------------------------------------------------
+
+async function start() {
+  setup = await ask("table");
+  byId("title").textContent = `${setup.game}: ${setup.names.join(", ")}`;
+  document.title = byId("title").textContent;
+  byId("rules").replaceChildren(
+    ...setup.how.flatMap(([head, text]) => [make("h3", {}, head), make("p", {}, text)]),
+    make("p", {}, `Notation: ${setup.notation}`));
+  byId("adviser").replaceChildren(...setup.players.map(([spec]) => make("option", {}, spec)));
+  seat = setup.seats.length ? setup.seats[0] : null;
+  for (const id of ["typing", "undo", "hint", "adviser", "resign"]) byId(id).hidden = seat === null;
+  try { byId("speed").value = localStorage.getItem("speed") ?? "700"; } catch { /* not kept */ }
+  if (!byId("speed").value) byId("speed").value = "700";
+  const first = await ask(query({}));
+  if (setup.seats.length > 1 && setup.secrets && !first.over) {
+    await handOver(setup.seats.includes(first.mover) ? first.mover : seat);
+  }
+  told = Math.max(0, first.last - 30);
+  shown = first.last - 1;
+  await refresh();
+  listen();
+}
+
+/** Hear of changes. A hidden page gives its connection back: a browser has only six. */
+function listen() {
+  if (stream) stream.close();
+  stream = null;
+  if (document.hidden) return;
+  stream = new EventSource("events");
+  stream.onmessage = (event) => { if (!view || event.data !== view.version) refresh(); };
+}
+
+/** Get the newest position and show what has happened, one decision after another. */
+async function refresh(fresh) {
+  if (running) { refresh.again = true; return; }
+  running = true;
+  try {
+    do {
+      refresh.again = false;
+      await catchUp(fresh);
+      fresh = undefined;
+    } while (refresh.again);
+    byId("said").textContent = status();
+  } catch (error) {
+    byId("said").textContent = error.message;
+    setTimeout(() => refresh(), 2000);
+  } finally {
+    running = false;
+    hurry = false;
+  }
+  if (setup.seats.length > 1 && !view.over && mine() && view.mover !== seat) {
+    if (setup.secrets) await handOver(view.mover);
+    seat = view.mover;
+    refresh();
+  }
+}
+
+async function catchUp(fresh) {
+  let next = fresh ?? await ask(query({ since: told }));
+  if (next.last < told) { told = next.last; shown = Math.min(shown, told); trim(told); }
+  const own = fresh !== undefined;
+  while (shown < next.last - 1 && Number(byId("speed").value) > 0 && !hurry && !own) {
+    const step = await ask(query({ at: shown + 1, since: told }));
+    show(step);
+    byId("said").textContent = `${setup.names[step.mover ?? 0]}: ${step.number} of ${step.last}`;
+    await sleep(Number(byId("speed").value));
+    if (refresh.again) { refresh.again = false; next = await ask(query({ since: told })); }
+  }
+  view = next;
+  if (view.over && !byId("look").value) {
+    offerLooks();
+    view = await ask(query({ since: told }));
+  }
+  show(view);
+}
+
+/** When the game is over, everybody may see everything. */
+function offerLooks() {
+  const seats = setup.seats.map((own) => make("option", { value: own }, `as ${setup.names[own]}`));
+  byId("look").replaceChildren(make("option", { value: "all" }, "everything"), ...seats,
+    make("option", { value: "onlooker" }, "as an onlooker"));
+}
+
+function trim(last) {
+  while (byId("news").children.length && Number(byId("news").lastChild.dataset.number) >= last) {
+    byId("news").lastChild.remove();
+  }
+}
+
+function status() {
+  if (view.over) return view.over;
+  if (view.trouble) return view.trouble;
+  const name = setup.names[view.mover];
+  if (view.mover === seat) return `${name}: it is your turn.`;
+  return setup.people[view.mover] ? `${name} is to move.` : `${name} is thinking …`;
+}
+
+// --- the board ------------------------------------------------------------------------------------
+
+/** Show a position: its picture, its words, and what can be done in it. */
+function show(position) {
+  shown = position.number;
+  draw(position);
+  const from = position.number - position.news.length;
+  position.news.forEach((item, k) => {
+    if (from + k < told) return;
+    const line = make("li", { "data-number": from + k, class: item.seat === seat ? "own" : "" },
+      make("code", {}, item.text), " ", item.words.join(" "));
+    byId("news").append(line);
+  });
+  told = Math.max(told, position.number);
+  while (byId("news").children.length > 300) byId("news").firstChild.remove();
+  byId("news").scrollTop = byId("news").scrollHeight;
+  byId("place").textContent = `${position.number} / ${position.last}`;
+  picked = [];
+  offer(position);
+}
+
+function draw(position) {
+  const old = byId("picture").querySelector("svg");
+  if (position.text !== undefined) {
+    byId("picture").replaceChildren(make("pre", {}, position.text));
+    return;
+  }
+  const svg = document.importNode(new DOMParser().parseFromString(position.svg, SVG).documentElement, true);
+  svg.setAttribute("aria-label", position.title);
+  if (old) old.replaceWith(svg); else byId("picture").replaceChildren(svg);
+}
+
+const element = (place) => byId("picture").querySelector(`[id="${CSS.escape(place)}"]`);
+const actions = () => (view && shown === view.last && view.actions ? view.actions : []);
+const placesOf = (action) => action.slice(3);
+
+/** Offer what can be done: light the places, and list what has no place. */
+function offer(position) {
+  const active = position === view && position.actions;
+  byId("question").textContent = active ? position.question : "";
+  byId("undo").disabled = !(position === view && position.undo);
+  byId("hint").disabled = !active;
+  byId("resign").disabled = Boolean(position.over);
+  byId("retry").hidden = !position.trouble || seat === null;
+  byId("after").hidden = !position.over || seat === null;
+  byId("look-label").hidden = !position.over;
+  byId("side").classList.toggle("active", Boolean(active));
+  say("");
+  hideMenu();
+  light();
+  const numbers = actions().filter((action) => placesOf(action).length === 0 && action[2] !== null);
+  const plain = actions().filter((action) => placesOf(action).length === 0 && action[2] === null);
+  byId("amount").hidden = numbers.length < 2;
+  if (numbers.length >= 2) offerNumbers(numbers);
+  byId("choices").replaceChildren(...(numbers.length === 1 ? numbers : []).concat(plain).map(button));
+  if (setup.places.length === 0 && plain.length > 12) offerList(plain);
+  for (const place of position.about ?? []) element(place)?.classList.add("about");
+}
+
+/** A game without places to click: a list of actions with a filter. */
+function offerList(plain) {
+  const filter = make("input", { "aria-label": "Filter the actions", placeholder: "filter" });
+  const list = make("div", {}, ...plain.map(button));
+  filter.addEventListener("input", () => list.replaceChildren(
+    ...plain.filter((action) => action[0].includes(filter.value)).map(button)));
+  byId("choices").replaceChildren(filter, list);
+}
+
+function button(action) {
+  const words = setup.families[action[1]];
+  return make("button", { class: "choice", onclick: () => play(action[0]) }, make("b", {}, action[0]), ` ${words}`);
+}
+
+function offerNumbers(numbers) {
+  const amounts = numbers.map((action) => action[2]);
+  const least = Math.min(...amounts), most = Math.max(...amounts);
+  for (const id of ["slider", "number"]) {
+    Object.assign(byId(id), { min: least, max: most, value: most });
+  }
+  byId("number").focus();
+  byId("number").select();
+  byId("amount").onsubmit = (event) => {
+    event.preventDefault();
+    const action = numbers.find((one) => one[2] === Number(byId("number").value));
+    if (action) play(action[0]); else say(`Give a number from ${least} to ${most}.`);
+  };
+}
+
+/** Light the places that can be clicked next. */
+function light() {
+  for (const lit of byId("picture").querySelectorAll(".can, .picked")) {
+    lit.classList.remove("can", "picked", "narrow");
+    lit.querySelector(":scope > .mark")?.remove();
+    lit.removeAttribute("tabindex");
+    lit.removeAttribute("role");
+  }
+  for (const place of picked) element(place)?.classList.add("picked");
+  for (const place of new Set(matching().map((action) => placesOf(action)[picked.length]))) {
+    const lit = place && element(place);
+    if (!lit) continue;
+    lit.classList.add("can");
+    lit.setAttribute("tabindex", "0");
+    lit.setAttribute("role", "button");
+    const area = lit.querySelector(":scope > [pointer-events=all]");
+    const box = area ? area.getBBox() : { width: Infinity, height: Infinity };
+    if (Math.min(box.width, box.height) < NARROW) {
+      const mark = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+      for (const [key, value] of Object.entries({
+        class: "mark", r: 8, cx: box.x + box.width / 2, cy: box.y + box.height / 2,
+      })) mark.setAttribute(key, value);
+      lit.classList.add("narrow");
+      lit.append(mark);
+    }
+  }
+}
+
+/** The actions that begin with the places picked so far. */
+function matching(places = picked) {
+  return actions().filter((action) => places.every((place, k) => placesOf(action)[k] === place));
+}
+
+function choose(place) {
+  if (!view || shown !== view.last || !view.actions) return;
+  hideMenu();
+  if (picked.includes(place)) { picked = []; light(); return; }
+  let fit = matching([...picked, place]);
+  if (!fit.length && picked.length) { picked = []; fit = matching([place]); }
+  if (!fit.length) { light(); askWhy(place); return; }
+  picked.push(place);
+  const done = fit.filter((action) => placesOf(action).length === picked.length);
+  if (done.length === 1 && fit.length === 1) { play(done[0][0]); return; }
+  light();
+  if (done.length) showMenu(place, done, fit.length > done.length);
+  say(fit.length > done.length ? "Now click the second place, or the first one again to let it be." : "");
+}
+
+async function askWhy(place) {
+  try {
+    const { why } = await ask("why", { seat, places: [place] });
+    say(why.join("\n") || "Nothing can be done there.");
+  } catch (error) { say(error.message); }
+}
+
+/** A menu beside a place: several actions end there. Number keys choose. */
+function showMenu(place, found, more) {
+  const menu = byId("menu"), box = element(place).getBoundingClientRect();
+  const around = byId("stage").getBoundingClientRect(), families = [...new Set(found.map((a) => a[1]))];
+  menu.replaceChildren(...families.flatMap((family) => [
+    make("p", {}, setup.families[family]),
+    make("div", { class: "row" }, ...found.filter((a) => a[1] === family).map((action) =>
+      make("button", { role: "menuitem", "data-key": action[2] ?? "", onclick: () => play(action[0]) }, action[0]))),
+  ]));
+  if (more) menu.append(make("p", {}, "… or click a second place."));
+  menu.hidden = false;
+  let left = Math.min(box.left - around.left + box.width / 2, around.width - menu.offsetWidth - 4);
+  let top = box.bottom - around.top + 4;
+  if (top + menu.offsetHeight > around.height) top = Math.max(0, box.top - around.top - menu.offsetHeight - 4);
+  if (more) { // below the map, which must stay free
+    left = (around.width - menu.offsetWidth) / 2;
+    top = around.height - menu.offsetHeight - 4;
+  }
+  menu.style.left = `${Math.max(0, left)}px`;
+  menu.style.top = `${top}px`;
+  if (!more) menu.querySelector("button").focus({ preventScroll: true });
+}
+
+function hideMenu() { byId("menu").hidden = true; }
+
+// --- what people do -------------------------------------------------------------------------------
+
+/** Send something, and show what comes of it. */
+async function send(address, more) {
+  if (busy) return;
+  busy = true;
+  const theme = dark.matches ? "dark" : "light";
+  try {
+    const found = await ask(address, { seat, version: view.version, theme, since: told, ...more });
+    if (found.said !== undefined) { say(found.said); return; }
+    byId("typed").value = "";
+    hurry = running;
+    await refresh(running ? undefined : found);
+  } catch (error) {
+    say(error.message);
+    if (error instanceof Refused) refresh();
+  } finally { busy = false; }
+}
+
+function play(text) {
+  hideMenu();
+  return send("act", { action: text });
+}
+
+async function hint() {
+  say("Thinking …");
+  try {
+    const found = await ask("hint", { seat, player: byId("adviser").value });
+    const likely = found.likely.map(([text, chance]) => `${text} ${Math.round(100 * chance)} %`);
+    const value = found.value === null ? "" : `\nIt expects ${found.value > 0 ? "+" : ""}${found.value} (−1 is a loss, +1 a win).`;
+    say(`${found.player} would play ${found.action}: ${found.words}.${likely.length ? `\n${likely.join(", ")}` : ""}${value}`);
+    for (const place of found.places) element(place)?.classList.add("about");
+  } catch (error) { say(error.message); }
+}
+
+async function again(more) {
+  try {
+    const { key } = await ask("again", { seat, version: view.version, ...more });
+    if (key) location.href = `../${key}/`;
+  } catch (error) { say(error.message); }
+}
+
+/** Hide the board until the next person says that it is their turn. */
+function handOver(next) {
+  byId("picture").replaceChildren();
+  byId("news").replaceChildren();
+  byId("choices").replaceChildren();
+  byId("question").textContent = "";
+  hideMenu();
+  say("");
+  byId("hand").textContent = `It is ${setup.names[next]}'s turn. Only ${setup.names[next]} should look now.`;
+  return new Promise((done) => {
+    byId("take").onclick = () => {
+      byId("curtain").close();
+      seat = next;
+      told = Math.max(0, (view ? view.last : 0) - 30);
+      shown = view ? view.last - 1 : -1;
+      done();
+    };
+    byId("curtain").oncancel = (event) => event.preventDefault();
+    byId("curtain").showModal();
+  });
+}
+
+async function step(number) {
+  if (!view || running) return;
+  const wanted = Math.max(0, Math.min(view.last, number));
+  try {
+    if (wanted === view.last) view = await ask(query({ since: wanted }));
+    show(wanted === view.last ? view : await ask(query({ at: wanted, since: wanted })));
+  } catch (error) { say(error.message); }
+}
+
+// --- events ---------------------------------------------------------------------------------------
+
+function placeAt(target) {
+  for (let at = target; at && at !== byId("picture"); at = at.parentNode) {
+    if (at.id && setup.places.includes(at.id)) return at.id;
+  }
+  return null;
+}
+
+byId("picture").addEventListener("click", (event) => {
+  const place = placeAt(event.target);
+  if (place) choose(place); else { picked = []; hideMenu(); light(); }
+});
+byId("slider").addEventListener("input", () => { byId("number").value = byId("slider").value; });
+byId("number").addEventListener("input", () => { byId("slider").value = byId("number").value; });
+byId("typing").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (byId("typed").value.trim()) send("ask", { text: byId("typed").value });
+});
+byId("undo").addEventListener("click", () => send("undo"));
+byId("hint").addEventListener("click", hint);
+byId("retry").addEventListener("click", () => send("retry"));
+byId("resign").addEventListener("click", () => {
+  if (confirm("Give this game up?")) send("resign");
+});
+byId("same").addEventListener("click", () => again({ same: true, move_on: false }));
+byId("new").addEventListener("click", () => again({ same: false, move_on: false }));
+byId("swap").addEventListener("click", () => again({ same: false, move_on: true }));
+byId("first").addEventListener("click", () => step(0));
+byId("back").addEventListener("click", () => step(shown - 1));
+byId("forth").addEventListener("click", () => step(shown + 1));
+byId("now").addEventListener("click", () => { hurry = true; step(Infinity); });
+byId("speed").addEventListener("change", () => {
+  try { localStorage.setItem("speed", byId("speed").value); } catch { /* not kept */ }
+});
+byId("look").addEventListener("change", () => step(shown));
+dark.addEventListener("change", () => { if (view) refresh(); });
+document.addEventListener("visibilitychange", () => { listen(); if (!document.hidden && view) refresh(); });
+
+/** The nearest lit place in a direction, for the arrow keys. */
+function neighbour(from, across, down) {
+  const middle = (place) => {
+    const box = place.getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+  };
+  const [x, y] = middle(from);
+  let best = null, least = Infinity;
+  for (const place of byId("picture").querySelectorAll(".can")) {
+    const [px, py] = middle(place), ahead = (px - x) * across + (py - y) * down;
+    const aside = Math.abs((px - x) * down) + Math.abs((py - y) * across);
+    if (place !== from && ahead > 1 && ahead + 2 * aside < least) { best = place; least = ahead + 2 * aside; }
+  }
+  return best;
+}
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+document.addEventListener("keydown", (event) => {
+  const writing = event.target.closest("input, select, textarea");
+  if (event.ctrlKey || event.metaKey || event.altKey || byId("curtain").open || !setup) return;
+  if (event.key === "Escape") {
+    picked = [];
+    hideMenu();
+    light();
+    if (writing) event.target.blur();
+    hurry = true;
+    return;
+  }
+  if (writing) return;
+  const onPlace = event.target.closest(".can"), menu = byId("menu");
+  if (!menu.hidden && /^[0-9]$/.test(event.key)) {
+    const buttons = [...menu.querySelectorAll("button")];
+    const found = buttons.find((one) => one.dataset.key === event.key);
+    if (found) found.click();
+    return;
+  }
+  if (onPlace && ARROWS[event.key]) {
+    event.preventDefault();
+    neighbour(onPlace, ...ARROWS[event.key])?.focus();
+    return;
+  }
+  if (onPlace && (event.key === "Enter" || event.key === " ")) {
+    event.preventDefault();
+    const place = onPlace.id;
+    choose(place);
+    return;
+  }
+  const keys = {
+    "/": () => byId("typed").focus(),
+    "b": () => byId("picture").querySelector(".can")?.focus(),
+    "u": () => { if (!byId("undo").disabled) send("undo"); },
+    "h": () => { if (!byId("hint").disabled) hint(); },
+    "?": () => { byId("how").open = !byId("how").open; byId("how").scrollIntoView(); },
+    "ArrowLeft": () => step(shown - 1),
+    "ArrowRight": () => step(shown + 1),
+    "Home": () => step(0),
+    "End": () => { hurry = true; step(Infinity); },
+  };
+  if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+});
+
+start().catch((error) => {
+  byId("said").textContent = `${error.message} Load the page again.`;
+});

@@ -1,0 +1,35 @@
+"use strict";
+/* What both pages use: elements, requests, and no HTML that is made from text. */
+
+const byId = (id) => document.getElementById(id);
+
+/** Make an element with attributes and children. Text stays text. */
+function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value !== null) element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+class Refused extends Error {}
+
+/** Ask the server. A refusal is an error whose text people may read. */
+async function ask(address, body) {
+  let answer;
+  try {
+    answer = await fetch(address, body === undefined ? {} : {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  } catch {
+    throw new Error("The server does not answer. The page tries again.");
+  }
+  if (answer.status === 409) throw new Refused((await answer.json()).refused);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}

@@ -1,0 +1,460 @@
+"""`Table`: one game with people and players in its seats. It knows nothing of HTTP."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armarl.common.files import read_text, write_text
+from armarl.common.messages import brief, tell
+from armarl.core.game import Game
+from armarl.games.catalogue import game_entry
+from armarl.matches.journal import Journal
+from armarl.players.protocol import Player, choose_legally
+from armarl.web.window import EVERYTHING, ONLOOKER, Window, guide, meaning, places_of
+
+_MOST_ABOUT = 1 << 20  # bytes of a table's file
+_LETTERS = "ABCDEFGHIJKLMNOP"  # of the seats, as in the drawings
+_MOST_NAME = 24  # characters of a person's name
+
+MakePlayer = Callable[[str, Game], Player]
+
+
+class RefusedError(ValueError):
+    """A request that a table refuses. The person who made it may read the text."""
+
+
+@dataclass
+class About:
+    """What is known of a table beside its record.
+
+    Attributes:
+        players: for each seat the specification of its player, or None for a person.
+        keys: seats by key. A key is a secret word in an address; one without seats is an
+            onlooker's.
+        deal: the seed of the deal. Who knows it knows all secrets.
+        chance: the seed of the players' random numbers.
+        undone: how often an action was taken back.
+        resigned: the seat that has resigned, or None.
+        next: the name of the table at which the same people play again, or None.
+    """
+
+    players: list[str | None]
+    keys: dict[str, list[int]]
+    deal: int
+    chance: int
+    undone: int = 0
+    resigned: int | None = None
+    next: str | None = None
+
+
+@dataclass
+class Table:
+    """A game that people and players play. All methods may be called from any thread.
+
+    Attributes:
+        name: the name of its files.
+        about: what is known beside the record.
+        trouble: why the player to move does not move, or None.
+    """
+
+    name: str
+    about: About
+    _folder: Path
+    _journal: Journal
+    _make_player: MakePlayer
+    trouble: str | None = None
+    _players: dict[int | str, Player] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @classmethod
+    def begin(
+        cls,
+        folder: Path,
+        name: str,
+        game: Game,
+        players: Sequence[str | None],
+        names: Sequence[str],
+        keys: Sequence[Sequence[int]],
+        deal: int,
+        make_player: MakePlayer,
+    ) -> Table:
+        """Deal a game.
+
+        Args:
+            folder: the folder for its two files.
+            name: the name of the files.
+            game: the variant.
+            players: for each seat the specification of its player, or None for a person.
+            names: a name for each seat.
+            keys: the seats of each key.
+            deal: the seed of the deal.
+            make_player: makes a player from its specification.
+
+        Raises:
+            OSError: the files cannot be written.
+        """
+        shown = [brief(given, _MOST_NAME) or f"player {k}" for k, given in enumerate(names)]
+        words = {secrets.token_urlsafe(16): list(seats) for seats in keys}
+        about = About(list(players), words, deal, secrets.randbits(62))
+        _write(folder, name, about)
+        journal = Journal.begin(_record(folder, name), game, shown, deal)
+        return cls(name, about, folder, journal, make_player)
+
+    @classmethod
+    def resume(cls, folder: Path, name: str, make_player: MakePlayer) -> Table:
+        """Go on with a game from its files.
+
+        Raises:
+            OSError, ValueError: the files cannot be read, or hold something else.
+        """
+        about, journal = read_about(folder, name), Journal.resume(_record(folder, name))
+        if len(about.players) != journal.game.players:
+            raise ValueError(f"{name}: the table and its record have other numbers of seats")
+        if about.resigned is not None and not journal.ending:
+            journal.stop()
+        return cls(name, about, folder, journal, make_player)
+
+    # --- what everybody may know -----------------------------------------------------------------
+
+    @property
+    def game(self) -> Game:
+        return self._journal.game
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The names of people and players, as in the record."""
+        return self._journal.names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each seat, all different."""
+        own = self.own_names
+        return tuple(
+            name if own.count(name) == 1 else f"{name} {_LETTERS[seat]}"
+            for seat, name in enumerate(own)
+        )
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self._journal.ending)
+
+    @property
+    def version(self) -> str:
+        """A word that changes with every decision, and with every one that is taken back."""
+        return f"{len(self._journal.seats)}.{self.about.undone}{'.over' * self.is_over}"
+
+    @property
+    def to_move(self) -> int | None:
+        """The seat to move, or None when the game is over."""
+        return self._journal.to_move
+
+    @property
+    def player_to_move(self) -> int | None:
+        """The seat to move if a player holds it that has not failed, otherwise None."""
+        seat = self.to_move
+        return None if seat is None or self.trouble or self.about.players[seat] is None else seat
+
+    def setup(self, key: str) -> dict[str, Any]:
+        """Return what does not change while the game goes on."""
+        game, found = self.game, guide(self.game)
+        states = [
+            game.concealed(self._journal.states[0], np.array([s])) for s in range(game.players)
+        ]
+        entry = game_entry(game.name)
+        return {
+            "game": entry.title,
+            "options": {"players": game.players, **_plain(game.options)},
+            "summary": entry.summary,
+            "notation": entry.notation,
+            "names": self.names,
+            "sides": game.sides,
+            "people": [player is None for player in self.about.players],
+            "seats": self.about.keys[key],
+            "secrets": len({state.tobytes() for state in states}) > 1,
+            "families": [family.meaning for family in game.actions.families],
+            "places": sorted({place for places in places_of(game) for place in places}),
+            "how": found.HOW_TO_PLAY if found else [],
+        }
+
+    def view(
+        self, audience: int, number: int | None = None, theme: str = "light", since: int = 0
+    ) -> dict[str, Any]:
+        """Return what an audience sees.
+
+        Args:
+            audience: a seat, ONLOOKER or EVERYTHING; the last only when the game is over.
+            number: how many decisions have been made, or None for the position now.
+            theme: "light" or "dark".
+            since: the number of the first decision that is told in words.
+
+        Raises:
+            RefusedError: the audience may not see that, or there is no such position.
+        """
+        with self._lock:
+            journal, last = self._journal, len(self._journal.actions)
+            if not ONLOOKER <= audience < self.game.players and not (
+                audience == EVERYTHING and self.is_over
+            ):
+                raise RefusedError("everything is shown when the game is over")
+            number = last if number is None else number
+            if not 0 <= number <= last:
+                raise RefusedError(f"the game has had {last} decisions, not {number}")
+            window = self._window(audience)
+            mover = journal.to_move
+            seen = {
+                "version": self.version,
+                "number": number,
+                "last": last,
+                "audience": audience,
+                "mover": mover,
+                "over": self._ending(),
+                "trouble": self.trouble,
+                "next": self.about.next is not None,
+                "news": window.news(since, number),
+                **window.position(number, theme),
+            }
+            if number == last and mover == audience and audience >= 0:
+                seen |= window.choices()
+            if number == last:
+                seen["undo"] = self._may_undo(audience)
+            return seen
+
+    def _window(self, audience: int) -> Window:
+        return Window(self._journal, audience, self.names)
+
+    def _ending(self) -> str | None:
+        """Return how the game ended, in words, or None while it goes on."""
+        journal = self._journal
+        if not journal.ending:
+            return None
+        if (seat := self.about.resigned) is not None:
+            return f"{self.names[seat]} has resigned."
+        if journal.ending == "stopped":
+            return "The game was stopped."
+        returns = journal.game.returns(journal.states[-1], np.zeros(1, np.int64))[0]
+        best = [self.names[k] for k in range(len(returns)) if returns[k] == returns.max()]
+        if journal.ending == "cut":
+            return "The game was cut short. Nobody has won."
+        if len(best) == len(returns):
+            return "Nobody has won alone: all share the victory."
+        return f"{' and '.join(best)} won."
+
+    # --- what people do --------------------------------------------------------------------------
+
+    def act(self, seat: int, version: str, text: str) -> None:
+        """Play an action of a person. It is on disk when this returns.
+
+        Raises:
+            RefusedError: the seat is not to move, the action is illegal, or the position is no
+                longer the one of `version`, so a request that is sent twice plays once.
+            OSError: the disk is full or not writable. Nothing was played.
+        """
+        with self._lock:
+            self._check_turn(seat, version)
+            try:
+                action = self.game.actions.id(text)
+            except ValueError as error:
+                raise RefusedError(str(error)) from error
+            if not self.game.legal_masks(self._journal.states[-1])[0, action]:
+                raise RefusedError(self._window(seat).why(action))
+            self._journal.play(action)
+
+    def undo(self, seat: int, version: str) -> None:
+        """Take a person's last action back.
+
+        Raises:
+            RefusedError: the action has revealed something, or another player has acted since.
+            OSError: the disk is full or not writable.
+        """
+        with self._lock:
+            self._check_version(version)
+            if not self._may_undo(seat):
+                raise RefusedError(
+                    "an action can be taken back if nobody else has acted since, and if it has "
+                    "revealed nothing: no die, no card, no hidden value"
+                )
+            self.about.undone += 1
+            _write(self._folder, self.name, self.about)
+            self._journal.undo()
+            self.trouble = None
+
+    def _may_undo(self, seat: int) -> bool:
+        journal = self._journal
+        return (
+            seat >= 0
+            and not journal.ending
+            and bool(journal.seats)
+            and journal.seats[-1] == seat
+            and self.about.players[seat] is None
+            and not self._window(seat).has_revealed()
+        )
+
+    def resign(self, seat: int, version: str) -> None:
+        """End the game for a person who gives it up. Its record counts as stopped."""
+        with self._lock:
+            self._check_version(version)
+            if self.is_over:
+                raise RefusedError("the game is over")
+            self.about.resigned = seat
+            _write(self._folder, self.name, self.about)
+            self._journal.stop()
+
+    def go_on_at(self, name: str) -> None:
+        """Note the table at which the same people play again."""
+        with self._lock:
+            self.about.next = name
+            _write(self._folder, self.name, self.about)
+
+    def _check_version(self, version: str) -> None:
+        if version != self.version:
+            raise RefusedError("the game has moved on: look at it again")
+
+    def _check_turn(self, seat: int, version: str) -> None:
+        self._check_version(version)
+        if self.is_over:
+            raise RefusedError("the game is over")
+        if (mover := self._journal.to_move) != seat:
+            name = "nobody" if mover is None else self.names[mover]
+            raise RefusedError(f"{name} is to move, not {self.names[seat]}")
+
+    # --- what people ask -------------------------------------------------------------------------
+
+    def why(self, seat: int, places: Sequence[str]) -> list[str]:
+        """Return why the seat to move cannot act on places of the picture."""
+        with self._lock:
+            self._check_turn(seat, self.version)
+            return self._window(seat).why_here(places)
+
+    def answer(self, seat: int, text: str) -> str:
+        """Answer words that a person has typed: a query, or an action that is not legal.
+
+        `moves` lists the legal actions, `moves c4` those with this word, `last` the last
+        decisions, `where c4` what the picture says of a place, `board` the position as text, and
+        `help` explains the notation.
+        """
+        with self._lock:
+            query, _, word = text.strip().partition(" ")
+            game, journal, window = self.game, self._journal, self._window(seat)
+            to_move = journal.to_move == seat
+            if query in ("moves", "?"):
+                legal = [found[0] for found in window.choices()["actions"]] if to_move else []
+                named = [found for found in legal if not word or word in found.split()[1:]]
+                return ", ".join(named) or "no legal action"
+            if query == "last":
+                news = window.news(len(journal.actions) - 6, len(journal.actions))
+                return "\n".join(_sentence(item) for item in news) or "nothing yet"
+            if query == "board":
+                return game.draw(window.look(), seat)
+            if query == "where":
+                return window.where(word) or f"there is no place {brief(word, 40)}"
+            if query == "help":
+                rows = [f"{f.texts()[0]}: {f.meaning}" for f in game.actions.families if f.size]
+                return "\n".join([game_entry(game.name).notation, *rows])
+            try:
+                action = game.actions.id(text)
+            except ValueError as error:
+                return str(error)
+            return window.why(action) if to_move else f"`{text.strip()}`: {meaning(game, action)}"
+
+    def opinion(self, seat: int, player: str) -> dict[str, Any]:
+        """Return what a player would do in place of a person who is to move.
+
+        Raises:
+            RefusedError: the person is not to move, or the player has failed.
+        """
+        with self._lock:
+            self._check_turn(seat, self.version)
+            window = self._window(seat)
+            states = self._journal.states[-1]
+        try:
+            adviser = self._players.get(player) or self._make_player(player, self.game)
+            self._players[player] = adviser
+            return window.opinion(adviser, states)
+        except Exception as error:  # a player may raise anything
+            raise RefusedError(self._failed(player, error)) from error
+
+    # --- what players do -------------------------------------------------------------------------
+
+    def let_player_move(self) -> bool:
+        """Let the player to move choose, and play its action; return whether it was played.
+
+        Thinking holds no lock. If a person takes an action back meanwhile, the choice is dropped.
+        A player that fails leaves the game as it is, and `trouble` says so.
+        """
+        with self._lock:
+            seat, version = self.player_to_move, self.version
+            if seat is None:
+                return False
+            states, number = self._journal.states[-1], len(self._journal.actions)
+        spec = self.about.players[seat]
+        assert spec is not None
+        try:
+            if seat not in self._players:
+                self._players[seat] = self._make_player(spec, self.game)
+            seats = np.array([seat])
+            draws = np.random.default_rng([self.about.chance, number]).random(1)
+            shown = self.game.concealed(states, seats)
+            action = int(choose_legally(self._players[seat], self.game, shown, seats, draws)[0])
+        except Exception as error:  # a player may raise anything
+            with self._lock:
+                if self.version == version:
+                    self.trouble = self._failed(spec, error)
+            return False
+        with self._lock:
+            if self.version != version:
+                return False
+            self._journal.play(action)
+            return True
+
+    def _failed(self, player: str, error: Exception) -> str:
+        """Say on stderr what is wrong with a player, and return what people may read.
+
+        The error itself may hold what the player knows.
+        """
+        tell(f"table {self.name}: the player {player} failed: {type(error).__name__}: {error}")
+        return f"the player {player} failed ({type(error).__name__}); the server's log says more"
+
+    def retry(self, version: str) -> None:
+        """Let a player that has failed try again."""
+        with self._lock:
+            self._check_version(version)
+            self.trouble = None
+            self._players.clear()
+
+
+def read_about(folder: Path, name: str) -> About:
+    """Read what is known of a table beside its record.
+
+    Raises:
+        OSError, ValueError: the file cannot be read, or holds something else.
+    """
+    try:
+        about = About(**json.loads(read_text(folder / f"{name}.json", _MOST_ABOUT)))
+    except TypeError as error:
+        raise ValueError(f"{name}.json is not a table's file: {error}") from error
+    return about
+
+
+def _write(folder: Path, name: str, about: About) -> None:
+    write_text(folder / f"{name}.json", json.dumps(asdict(about), indent=1) + "\n")
+
+
+def _record(folder: Path, name: str) -> Path:
+    return folder / f"{name}.txt"
+
+
+def _sentence(item: dict[str, Any]) -> str:
+    return f"`{item['text']}`: {' '.join(item['words'])}"
+
+
+def _plain(options: Any) -> dict[str, Any]:
+    """Return the options that are short enough to show; a chart is not."""
+    return {key: value for key, value in options.items() if isinstance(value, bool | int | str)}

@@ -1,0 +1,246 @@
+"""What one audience sees of a game: a seat, an onlooker, or a person who may see everything.
+
+Everything that leaves the server about a game is made here. For a seat it is made from the
+concealed state, for an onlooker from what all seats have in common. So no secret can leave, and two
+games that differ only in secrets look the same, byte by byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from html import unescape
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from armarl.compiler.types import State, States
+from armarl.core.game import Game
+from armarl.games.catalogue import game_entry
+from armarl.matches.journal import Journal
+from armarl.matches.undo import has_revealed
+from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
+
+ONLOOKER, EVERYTHING = -1, -2  # audiences beside the seats
+_SHOWN = 8  # actions of a hint
+_NEWS = 400  # the most decisions whose words are sent at once
+_TITLE = re.compile(r"<title>(.*?)</title>")
+
+
+class Window:
+    """A game as an audience sees it.
+
+    Attributes:
+        game: the variant.
+        audience: a seat, ONLOOKER or EVERYTHING.
+    """
+
+    def __init__(self, journal: Journal, audience: int, names: Sequence[str]) -> None:
+        self.game, self.audience = journal.game, audience
+        self._journal, self._names = journal, tuple(names)
+
+    # --- positions -------------------------------------------------------------------------------
+
+    def _state(self, number: int) -> State:
+        """Return a position: for a seat, what it may know of it."""
+        states = self._journal.states[number]
+        if self.audience >= 0:
+            states = self.game.concealed(states, np.array([self.audience]))
+        return states[0]
+
+    def _how(self) -> dict[str, Any]:
+        """Return the arguments of `picture` and `describe` that name the audience."""
+        return {
+            "seat": self.audience if self.audience >= 0 else None,
+            "public": self.audience == ONLOOKER,
+        }
+
+    def position(self, number: int, theme: str) -> dict[str, Any]:
+        """Return a position: its picture, or text for a game without a picture."""
+        journal, game = self._journal, self.game
+        state = self._state(number)
+        if not game.has_picture:
+            text = "" if self.audience == ONLOOKER else game.draw(state, self._how()["seat"])
+            return {"text": text, "title": game_entry(game.name).title}
+        seat = journal.seats[number - 1] if number else None
+        last = None
+        # A seat is not shown its own last action again: where it must remember what it has
+        # placed (ARM-33), the page would tell.
+        if seat is not None and seat != self.audience:
+            last = (seat, journal.actions[number - 1])
+        picture = game.picture(
+            state,
+            before=self._state(number - 1) if number else None,
+            last=last,
+            names=self._names,
+            **self._how(),
+        )
+        return {"svg": picture.svg(theme), "title": picture.title}
+
+    def news(self, first: int, last: int) -> list[dict[str, Any]]:
+        """Return in words what the decisions from number `first` to `last` - 1 did."""
+        return [self._told(number) for number in range(max(first, last - _NEWS, 0), last)]
+
+    def _told(self, number: int) -> dict[str, Any]:
+        """Tell a decision. Of its own placed pieces a seat is told what everybody knows.
+
+        Where it must remember them (ARM-33), the page would tell it again and again.
+        """
+        journal, game = self._journal, self.game
+        seat, action = journal.seats[number], journal.actions[number]
+        text, everything = game.actions.public_texts[action], self.audience == EVERYTHING
+        if text != game.actions.texts[action] and not everything:
+            window = Window(journal, ONLOOKER, self._names)
+        else:
+            window = self
+        states = window._state(number), window._state(number + 1)
+        told = game.tell(
+            states[1], (seat, action), before=states[0], names=self._names, **window._how()
+        )
+        if everything:
+            text = game.actions.texts[action]
+        return {"seat": seat, "text": text, "words": told.words, "turn": told.turn}
+
+    def look(self) -> State:
+        """Return the position as a seat may know it."""
+        return self._state(-1)
+
+    def where(self, place: str) -> str:
+        """Return what the picture says of a place, such as `c4`, or an empty text."""
+        if not self.game.has_picture or not place:
+            return ""
+        for part in self.game.picture(self._state(-1), names=self._names, **self._how()).parts:
+            if found := _TITLE.search(part.svg):
+                title = unescape(found[1])
+                if title == place or title.startswith((f"{place}:", f"{place},")):
+                    return title
+        return ""
+
+    # --- the seat to move ------------------------------------------------------------------------
+
+    def choices(self) -> dict[str, Any]:
+        """Return what the seat to move, which must be the audience, is asked and may do."""
+        game, state = self.game, self._state(-1)
+        found, families, places = guide(game), family_of(game), places_of(game)
+        asked, about = ("", []) if found is None else found.question(game, state)
+        legal = np.flatnonzero(self._mask())
+        return {
+            "question": asked or "Choose an action.",
+            "about": [] if found is None else [found.cells(game)[cell] for cell in about],
+            "actions": [
+                [game.actions.texts[a], families[a], number_of(game, a), *places[a]]
+                for a in legal.tolist()
+            ],
+        }
+
+    def _mask(self) -> Any:
+        return self.game.legal_masks(np.full(1, self._state(-1)))[0]
+
+    def why(self, action: int) -> str:
+        """Return why an action is illegal for the audience, with the rule's number."""
+        return self.game.explain(self._state(-1), action)
+
+    def why_here(self, places: Sequence[str]) -> list[str]:
+        """Return why the actions on these places of the picture are illegal, one of each kind."""
+        families, mask, wanted = family_of(self.game), self._mask(), tuple(places)
+        reasons: dict[int, str] = {}
+        for action, touched in enumerate(places_of(self.game)):
+            if touched[: len(wanted)] == wanted and wanted:
+                if mask[action]:
+                    reasons[families[action]] = ""
+                elif families[action] not in reasons:
+                    reasons[families[action]] = self.why(action)
+        return [reason for reason in dict.fromkeys(reasons.values()) if reason]
+
+    def has_revealed(self) -> bool:
+        """Return whether the last action told its seat, the audience, something new."""
+        journal = self._journal
+        before, after = (states[0] for states in journal.states[-2:])
+        return has_revealed(self.game, before, journal.actions[-1], after, self.audience)
+
+    # --- what players think ----------------------------------------------------------------------
+
+    def opinion(self, player: Player, states: States) -> dict[str, Any]:
+        """Return what a player would do in a position, in place of the seat to move.
+
+        The seat must be the audience, unless it is EVERYTHING. The player knows what the seat does.
+        """
+        game = self.game
+        seats = game.statuses(states)[1]
+        question = game.concealed(states, seats), seats, np.full(1, 0.5)
+        thoughts: list[tuple[str, float]] = []
+        value = None
+        if isinstance(player, Thinker):
+            found = ask_thoughts(player, game, *question)
+            if found.probabilities is not None:
+                row = found.probabilities[0]
+                best = np.argsort(-row, kind="stable")[:_SHOWN].tolist()
+                thoughts = [
+                    (game.actions.texts[a], round(float(row[a]), 4))
+                    for a in best
+                    if row[a] > 0.0005
+                ]
+            if found.value is not None and np.isfinite(found.value[0]):
+                value = round(float(found.value[0]), 3)
+        chosen = choose_legally(player, game, *question)[0]
+        return {
+            "player": player.name,
+            "action": game.actions.texts[chosen],
+            "words": meaning(game, int(chosen)),
+            "places": places_of(game)[int(chosen)],
+            "likely": thoughts,
+            "value": value,
+        }
+
+
+# --- what a game's actions are on the picture -----------------------------------------------------
+
+
+def guide(game: Game) -> ModuleType | None:
+    """Return the game's module `guide`, which tells a page about the game, if it has one."""
+    return game_entry(game.name).part("guide")
+
+
+@lru_cache(maxsize=64)
+def family_of(game: Game) -> list[int]:
+    """Return the number of each action's family."""
+    return [k for k, family in enumerate(game.actions.families) for _ in range(family.size)]
+
+
+@lru_cache(maxsize=64)
+def places_of(game: Game) -> list[tuple[str, ...]]:
+    """Return for each action the ids of the places in the picture that are clicked, in order.
+
+    They come from the action table: an edge that the picture draws, or else the origin and the
+    target. Actions without places are chosen from a list.
+    """
+    found = guide(game)
+    if found is None:
+        return [()] * len(game.actions)
+    cells, edges, places = found.cells(game), found.edges(game), game.actions.places
+    return [
+        (edges[edge],) if edges and edge >= 0 else tuple(cells[c] for c in ends if c >= 0)
+        for edge, *ends in zip(
+            places.edge.tolist(), places.origin.tolist(), places.target.tolist(), strict=True
+        )
+    ]
+
+
+def meaning(game: Game, action: int) -> str:
+    """Return the meaning of an action, with its rule's number."""
+    return game.actions.families[family_of(game)[action]].meaning
+
+
+@lru_cache(maxsize=4096)
+def number_of(game: Game, action: int) -> int | None:
+    """Return the number in an action, such as the value of a Warrior or an amount of bands."""
+    family = game.actions.families[family_of(game)[action]]
+    rest = action - game.actions.first[family.name]
+    for values in reversed(family.arguments):
+        rest, index = divmod(rest, len(values))
+        number = values[index]
+    if not family.arguments:
+        return None
+    return int(number) if isinstance(number, int | np.integer) else None

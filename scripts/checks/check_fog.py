@@ -1,0 +1,133 @@
+"""Check that pictures and replays for one seat hold nothing that the seat cannot know.
+
+    python scripts/checks/check_fog.py --games 200
+    python scripts/checks/check_fog.py --games 20 --variant armada-3p-cards
+
+Every game is drawn twice: as it was, and with all that the seat cannot know dealt anew in every
+position. Both give the same bytes. The exit code is 1 if they differ, else 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+sys.path.extend(
+    str(Path(__file__).resolve().parents[2] / part)
+    for part in ("tests", "tests/helpers", "examples")
+)
+
+from armarl.core.game import Game
+from armarl.core.verbs import PLAYING
+from armarl.matches.records import Record
+from armarl.replays.replay import Replay
+from variants import VARIANTS
+
+LONGEST = 1000  # actions of a game
+STRETCH = 4  # actions of a replay
+
+
+def stretches(game: Game, games: int, seed: int) -> Iterator[Record]:
+    """Yield a stretch of each of some random games, and its end if it ends."""
+    rng = np.random.default_rng(seed)
+    for _ in range(games):
+        states = game.new_states(int(rng.integers(2**40)))
+        course, played = [states[0].copy()], []
+        for _ in range(LONGEST):
+            status, seats = game.statuses(states)
+            if status[0] != PLAYING:
+                break
+            action = int(rng.choice(np.flatnonzero(game.legal_masks(states)[0])))
+            game.apply(states, np.array([0]), np.array([action]))
+            course.append(states[0].copy())
+            played.append((int(seats[0]), action))
+        ends = {int(rng.integers(1, len(course))), len(course) - 1}
+        for end in sorted(ends):
+            start = max(0, end - STRETCH)
+            seats, actions = zip(*played[start:end], strict=True)
+            yield Record(
+                game=game,
+                players=tuple(f"player {seat}" for seat in range(game.players)),
+                actions=actions,
+                seats=seats,
+                ending="stopped",
+                returns=(0.0,) * game.players,
+                states=np.array(course[start : end + 1], states.dtype),
+                lines=(),
+            )
+
+
+def twin(record: Record, seat: int, number: int) -> Record:
+    """Return a game in which all that a seat cannot know is another in every position.
+
+    Hidden pieces, hands and chance are dealt anew, and another seat's action becomes one of those
+    that look the same to this seat.
+    """
+    game, rng = record.game, np.random.default_rng(number)
+    size = len(record.states)
+    states = game.determinised(record.states, np.full(size, seat), number + np.arange(size))
+    public = np.array(game.actions.public_texts)
+    actions = [
+        action if mover == seat else int(rng.choice(np.flatnonzero(public == public[action])))
+        for mover, action in zip(record.seats, record.actions, strict=True)
+    ]
+    return replace(record, states=states, actions=tuple(actions))
+
+
+def check(game: Game, games: int, seed: int) -> tuple[int, int]:
+    """Compare the replays of games and their twins for every seat.
+
+    Returns:
+        The number of comparisons, and in how many of them the twin was another game.
+
+    Raises:
+        AssertionError: a replay tells a seat what it cannot know.
+    """
+    compared = other = 0
+    for number, record in enumerate(stretches(game, games, seed)):
+        for seat in range(game.players):
+            double = twin(record, seat, 1000 * number)
+            compared += 1
+            other += double.states.tobytes() != record.states.tobytes()
+            one, two = (Replay([each], seat).html() for each in (record, double))
+            assert one == two, f"{game.name} {dict(game.options)}, seed {seed}, seat {seat}"
+            for state, same in zip(record.states, double.states, strict=True):
+                assert game.draw(state, seat) == game.draw(same, seat)
+    return compared, other
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--games", type=int, default=200, help="games of each variant (200)")
+    parser.add_argument("--variant", nargs="+", help="names such as armada-3p-cards (all)")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    known = {str(variant): variant for variant in VARIANTS}
+    if unknown := set(options.variant or ()) - known.keys():
+        parser.error(f"unknown {', '.join(sorted(unknown))}; choose from {', '.join(known)}")
+    failed = 0
+    for name in options.variant or known:
+        started = time.monotonic()
+        try:
+            compared, other = check(known[name].make(), options.games, options.seed)
+        except AssertionError as error:
+            failed += 1
+            print(f"{name}: LEAKS: {error}", flush=True)
+            continue
+        seconds = time.monotonic() - started
+        print(
+            f"{name}: {compared} replays the same, {other} of other games, {seconds:.0f} s",
+            flush=True,
+        )
+    print(f"{failed} variants leak" if failed else "no leak")
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

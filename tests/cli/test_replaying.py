@@ -1,0 +1,133 @@
+"""Commands that write replays: `replay`, `watch`, `play`, `evaluate` and `arena`."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from armarl.cli.__main__ import main
+from armarl.games.make_game import make_game
+from recorded import as_file, data_of, recorded
+
+MINI = ("--game", "armadora", "-o", "board=mini")
+
+
+@pytest.fixture
+def games(tmp_path):
+    """A file of three games."""
+    record = recorded(make_game("armadora", board="mini"), "random")
+    path = as_file(record, tmp_path)
+    path.write_text(str(record) * 3, encoding="utf-8")
+    return path
+
+
+def pages(path):
+    return data_of(path.read_text(encoding="utf-8"))["games"]
+
+
+def test_games_of_a_file(games, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["replay", str(games), "--html", str(page)]) == 0
+    assert len(pages(page)) == 3
+    assert capsys.readouterr().out == f"written: {page}\n"
+    assert main(["replay", str(games), "--html", str(page), "--games", "2-3"]) == 0
+    assert len(pages(page)) == 2
+    assert main(["replay", str(games), "--html", str(page), "--seat", "1"]) == 0
+    assert [view["seat"] for view in pages(page)[0]["views"]] == [1]
+    assert main(["replay", str(games), "--html", str(page), "--think", "random"]) == 0
+    assert all("thoughts" in moment for moment in pages(page)[0]["views"][0]["moments"][1:])
+
+
+def test_some_games_are_printed(games, capsys):
+    assert main(["replay", str(games), "--games", "3"]) == 0
+    assert capsys.readouterr().out.startswith("game 3: armadora\n")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--games", "0"), "--games must be a number or a range, 3 or 1-20, not 0"),
+        (("--games", "3-2"), "not 3-2"),
+        (("--games", "x"), "not x"),
+        (("--games", "7-9"), "there are no such games"),
+        (("--seat", "2"), "the seat of game 1 must be in 0 to 1, not 2"),
+        (("--think", "random", "random", "random"), "1 to 2 players to think, not 3"),
+        (("--think", "nobody"), "nobody"),
+    ],
+)
+def test_wrong_options(games, tmp_path, capsys, more, says):
+    page = tmp_path / "page.html"
+    assert main(["replay", str(games), "--html", str(page), *more]) == 1
+    assert says in capsys.readouterr().err
+    assert not page.exists()
+
+
+def test_options_of_a_page_need_one(games, capsys):
+    for more in (("--seat", "0"), ("--think", "random")):
+        assert main(["replay", str(games), *more]) == 1
+        assert f"{more[0]} is for a page: name its file with --html" in capsys.readouterr().err
+
+
+def test_what_is_no_record_leaves_the_page_as_it_was(tmp_path, capsys):
+    page, wrong = tmp_path / "page.html", tmp_path / "wrong.txt"
+    page.write_text("old", encoding="utf-8")
+    wrong.write_text("x" * 2_000_000, encoding="utf-8")
+    assert main(["replay", str(wrong), "--html", str(page)]) == 1
+    assert "this is not a file of records" in capsys.readouterr().err
+    assert page.read_text(encoding="utf-8") == "old"
+    assert main(["replay", str(wrong), "--html", str(tmp_path / "no" / "page.html")]) == 1
+    assert "there is no folder" in capsys.readouterr().err
+
+
+def test_too_many_games_for_a_page(tmp_path, capsys):
+    record = recorded(make_game("armadora", board="mini"), "random", most=1)
+    path = as_file(record, tmp_path)
+    path.write_text(str(record) * 101, encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert main(["replay", str(path), "--html", str(page)]) == 1
+    assert "a page holds up to 100 games: choose some, as --games 1-20" in capsys.readouterr().err
+
+
+def test_watching_keeps_thoughts(tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["watch", "random", "greedy", *MINI, "--seed", "1", "--html", str(page)]) == 0
+    assert "thinks" not in capsys.readouterr().out
+    (game,) = pages(page)
+    moments = game["views"][0]["moments"][1:]
+    thought = [
+        seat for seat, moment in zip(game["seats"], moments, strict=True) if "thoughts" in moment
+    ]
+    assert thought
+    assert set(thought) == {0}  # greedy tells none
+
+
+def test_a_person_stops_and_has_a_page(tmp_path, monkeypatch):
+    page = tmp_path / "page.html"
+    monkeypatch.setattr("sys.stdin", io.StringIO("W1 a1\n"))
+    assert main(["play", "random", *MINI, "--seed", "1", "--html", str(page)]) == 130
+    (game,) = pages(page)
+    assert game["stopped"]
+    assert len(game["seats"]) >= 1
+
+
+def test_a_match_has_a_page_of_its_own_games(tmp_path, capsys):
+    page, records = tmp_path / "page.html", tmp_path / "records.txt"
+    play = ["evaluate", "random", "greedy", *MINI, "--games", "12", "--workers", "1"]
+    assert main([*play, "--records", str(records)]) == 0
+    assert main([*play, "--html", str(page)]) == 0
+    assert len(pages(page)) == 10
+    alone = pages(page)
+    assert main([*play, "--records", str(records), "--html", str(page)]) == 0
+    assert pages(page) == alone  # not the games that the file held before
+    assert records.read_text(encoding="utf-8").count("armarl-record 1") == 24
+    assert "written" in capsys.readouterr().out
+
+
+def test_a_tournament_has_a_page(tmp_path, capsys):
+    page, folder = tmp_path / "page.html", tmp_path / "arena"
+    play = ["arena", "random", "greedy", *MINI, "--deals", "4", "--workers", "1"]
+    assert main([*play, "--html", str(page)]) == 1
+    assert "--html makes its page from the records of a --folder" in capsys.readouterr().err
+    assert main([*play, "--folder", str(folder), "--html", str(page)]) == 0
+    assert len(pages(page)) == 8

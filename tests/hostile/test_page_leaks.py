@@ -1,0 +1,149 @@
+"""Every byte that the pages send a seat is the same in games that differ only in secrets.
+
+Each position of a game is dealt anew as far as a seat does not know it, and each action of others
+is replaced by another one that looks the same to the seat. Then everything is asked over HTTP in
+both games: positions, old ones too, words, reasons, hints, refusals, actions and their undoing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armarl.compiler.types import States
+from armarl.core.game import Game
+from armarl.players.simple_players import RandomPlayer
+from armarl.web.table import Table
+from armarl.web.window import ONLOOKER, Window, places_of
+from pages import Pages
+from variants import Variant, every_rich_game
+
+_ONLY = np.zeros(1, np.int64)
+DECISIONS = {"armadora": (35,), "armada": (200,), "kuhn_poker": (1,)}
+
+
+def course(game: Game, decisions: int, seed: int) -> tuple[list[States], list[int], list[int]]:
+    """Return the states, actions and seats of a random game, as far as it goes on."""
+    player, chance = RandomPlayer(game), game.new_chance(np.array([seed]))
+    states, actions, seats = [game.new_states(seed)], list[int](), list[int]()
+    while len(actions) < decisions:
+        question = game.questions(states[-1], _ONLY, chance)
+        after, action = states[-1].copy(), player.choose(*question)
+        game.apply(after, _ONLY, action)
+        if game.statuses(after)[0][0]:
+            break
+        states.append(after)
+        actions.append(int(action[0]))
+        seats.append(int(question[1][0]))
+    return states, actions, seats
+
+
+def sister(game: Game, states: States, audience: int, seed: int) -> States:
+    """Deal anew what an audience does not know, and let other chance follow.
+
+    Two states in a row have the same generator as before, if chance played no part between them.
+    """
+    chance = states["rng"] ^ np.uint64(0x5DEECE66D)
+    for seat in range(game.players) if audience == ONLOOKER else [audience]:
+        states = game.determinised(states, np.array([seat]), np.array([seed]))
+    states["rng"] = chance
+    return states
+
+
+def alike(game: Game, action: int) -> int:
+    """Return the last action that looks the same to others."""
+    public = game.actions.public_texts
+    return len(public) - 1 - public[::-1].index(public[action])
+
+
+def put(table: Table, states: list[States], actions: list[int], seats: list[int]) -> None:
+    journal = table._journal
+    journal.states, journal.actions, journal.seats = list(states), list(actions), list(seats)
+
+
+def answers(pages: Pages, key: str, seat: int | None, version: str, last: int) -> list[Any]:
+    """Ask for everything that an audience may ask for."""
+    who = {} if seat is None else {"seat": seat}
+    found = [pages.get(key, "table"), pages.get(key, "view", since=0, theme="dark", **who)]
+    for number in {0, last // 2, last - 1, last}:
+        found.append(pages.get(key, "view", at=number, since=max(number - 3, 0), **who))
+    found.append(pages.get(key, "view", seat=1 - (seat or 0)))  # refused
+    found.append(pages.get(key, "view", seat="all"))  # refused
+    if seat is None:
+        return found
+    game = pages.house.table(pages.house.visitor(key).table).game  # type: ignore[union-attr, arg-type]
+    known = sorted({place for places in places_of(game) for place in places})
+    for place in known[:: max(1, len(known) // 6)]:
+        found.append(pages.post(key, "why", seat=seat, places=[place]))
+        words = f"where {place.partition('-')[2]}"
+        found.append(pages.post(key, "ask", seat=seat, version=version, text=words))
+    texts = game.actions.texts[:: max(1, len(game.actions) // 15)]
+    for text in ("moves", "last", "board", "help", *texts):
+        found.append(pages.post(key, "ask", seat=seat, version="0", text=text))
+    found.append(pages.post(key, "act", seat=seat, version="old", action="nonsense"))
+    found.append(pages.post(key, "act", seat=seat, version=version, action="nonsense"))
+    found.append(pages.post(key, "hint", seat=seat, player="random"))
+    found.append(pages.post(key, "hint", seat=seat, player="greedy"))
+    return found
+
+
+def unrevealing(table: Table, seat: int, actions: list[str]) -> list[str]:
+    """Return the actions of a seat that tell it nothing new, in this game or its sister."""
+    found, version = [], table.version
+    for text in actions:
+        states, played, seats = (
+            list(of) for of in (table._journal.states, table._journal.actions, table._journal.seats)
+        )
+        after = states[-1].copy()
+        action = table.game.actions.id(text)
+        table.game.apply(after, _ONLY, np.array([action]))
+        put(table, [*states, after], [*played, action], [*seats, seat])
+        over = not table._journal.is_playing
+        if not over and not Window(table._journal, seat, table.names).has_revealed():
+            found.append(text)
+        put(table, states, played, seats)
+    assert table.version == version
+    return found
+
+
+@every_rich_game
+def test_no_byte_depends_on_secrets(variant: Variant, tmp_path: Path) -> None:
+    game, seed = variant.make(), 0
+    compared, differed = 0, 0
+    for decisions in DECISIONS[game.name]:
+        states, actions, seats = course(game, decisions, seed)
+        for audience in (ONLOOKER, *range(game.players)):
+            others = [sister(game, one, audience, 77 + k) for k, one in enumerate(states)]
+            differed += sum(a.tobytes() != b.tobytes() for a, b in zip(states, others, strict=True))
+            same = [
+                action if seat == audience else alike(game, action)
+                for seat, action in zip(seats, actions, strict=True)
+            ]
+            found = []
+            with Pages(tmp_path / f"{decisions}-{audience}") as pages:
+                table, keys = pages.open(game, list(range(game.players)))
+                seat = None if audience == ONLOOKER else audience
+                key = keys[seat]
+                mover = int(game.statuses(states[-1])[1][0])
+                legal = game.actions.legal_texts(game.legal_masks(states[-1])[0])[::7][:4]
+                put(table, states, actions, seats)
+                told = unrevealing(table, mover, legal) if seat == mover else []
+                for history in ((states, actions), (others, same)):
+                    put(table, *history, seats)
+                    table.about.undone = 0
+                    told_here = answers(pages, key, seat, table.version, len(actions))
+                    for text in told:
+                        version, body = table.version, {"seat": seat, "action": text}
+                        act = pages.post(key, "act", version=version, **body)
+                        undo = pages.post(key, "undo", seat=seat, version=table.version)
+                        assert (act.status_code, undo.status_code) == (200, 200), (text, undo.text)
+                        told_here += [act, undo, pages.get(key, "view", seat=seat)]
+                    found.append(told_here)
+            for one, other in zip(*found, strict=True):
+                assert (one.status_code, one.text) == (other.status_code, other.text)
+                assert one.headers.get("content-length") == other.headers.get("content-length")
+                compared += 1
+    assert compared > 50
+    assert differed > 2

@@ -1,0 +1,122 @@
+"""Hostile messages to the pages, and servers that are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from armarl.games.make_game import make_game
+from armarl.matches.journal import Journal
+from pages import HOST, Pages, Server
+
+GAME = make_game("armadora")
+WORDS = ["act", "ask", "undo", "resign", "retry", "why", "hint", "again", "new", "players"]
+
+
+def hostile(rng: random.Random, keys: list[str], version: str) -> dict[str, Any]:
+    """Return a request that must be refused: something of it is wrong."""
+    body: Any = {
+        "seat": rng.choice([0, 1, -1, 2, 99, None, "0", 0.5, [], {}, True, 10**30]),
+        "version": rng.choice(["", "0.0", 5, None, "x" * 9999, version + " "]),
+        "action": rng.choice(
+            ["W1 d1", "", "stop", "\x00", "W1 a1\n", "😀" * 200, 7, None, ["W1 a1"]]
+        ),
+        "text": rng.choice(["", "x" * 9999, 3, None]),
+        "places": rng.choice(["x", ["x"] * 99, [1], None, [["a"]]]),
+        "player": rng.choice(["nobody", "os:system", "../../x", 5, None, "human"]),
+        "same": rng.choice([1, "true", None]),
+        "seats": rng.choice([[], "random", [None], [{}]]),
+        "options": rng.choice([[], {"players": 10**400}, {"chart": "/etc/passwd"}, {"a": {}}]),
+    }
+    content = json.dumps(body).encode()
+    shape = rng.randrange(6)
+    if shape == 1:
+        content = rng.randbytes(rng.randrange(400))
+    elif shape == 2:
+        content = content[: rng.randrange(len(content))]
+    elif shape == 3:
+        content = rng.choice(
+            [b"", b"[" * 15000, b"null", b"\xff\xfe", b"0" * 70000, b'{"seat":' * 900]
+        )
+    key = rng.choice([*keys, "", "..", "x" * 22, "%00", "%2e%2e", keys[0][:-1], keys[0] + "a"])
+    headers = {"content-type": "application/json", "origin": f"http://{HOST}"}
+    if shape == 4:
+        headers[rng.choice(["origin", "host", "content-type"])] = rng.choice(
+            ["null", "http://evil.example", "evil", "text/html", ""]
+        )
+    method = "POST" if shape < 5 else rng.choice(["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"])
+    return {
+        "method": method,
+        "url": f"http://{HOST}/{key}/{rng.choice([*WORDS, '', 'view', '../act', 'page.css', 'x'])}",
+        "content": content,
+        "headers": headers,
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hostile_messages_are_refused_and_the_game_goes_on(seed: int, tmp_path: Path) -> None:
+    """500 messages in four parts: wrong keys, seats, versions, orders, types, sizes and bytes."""
+    rng = random.Random(seed)
+    with Pages(tmp_path / "games") as pages:
+        table, keys = pages.open(GAME, [0, 1])
+        pages.post(keys[0], "act", seat=0, version=table.version, action="W1 a1")
+        version, shown = table.version, pages.get(keys[1], "view", seat=1).json()
+        for _ in range(125):
+            request = hostile(rng, [keys[None], keys[0], keys[1]], version)
+            answer = pages.client.request(**request)
+            assert 400 <= answer.status_code < 500, (request, answer.text[:200])
+            assert "Traceback" not in answer.text
+            assert len(answer.text) < 2000
+            assert (tmp_path.stat(), table.version)[1] == version
+        assert pages.get(keys[1], "view", seat=1).json() == shown
+        act = pages.post(keys[1], "act", seat=1, version=version, action="W1 a2")
+        assert act.json()["number"] == 2
+
+
+def test_killed_servers_lose_nothing(tmp_path: Path) -> None:
+    """What was answered is there after `kill -9`, once, and the game goes on in mid-turn."""
+    rng, kills = random.Random(1), int(os.environ.get("ARMARL_KILLS", "3"))
+    folder, answered, key = tmp_path / "games", 0, ""
+    for _ in range(kills):
+        server = Server(folder)
+        if not key:
+            seats = [{"name": "Ann", "own_key": False}, "random"]
+            body = {"game": "armadora", "options": {"players": 2}, "seats": seats}
+            key = server.client.post(f"{server.host_page}new", json=body).json()["keys"][0][0]
+        timer = threading.Timer(rng.uniform(0.3, 2.5), server.kill)
+        table = f"{server.root}/{key}/"
+        view = server.client.get(f"{table}view?seat=0").json()
+        timer.start()
+        try:
+            while True:
+                assert view["last"] >= answered, "a decision that was answered is lost"
+                answered = view["last"]
+                if view["over"]:
+                    body = {"seat": 0, "same": False, "move_on": False}
+                    key = server.client.post(f"{table}again", json=body).json()["key"]
+                    table, answered = f"{server.root}/{key}/", 0
+                if view.get("actions"):
+                    action = rng.choice(view["actions"][:-1] or view["actions"])[0]
+                    body = {"seat": 0, "version": view["version"], "action": action}
+                    last = view["last"]
+                    view = server.client.post(f"{table}act", json=body).json()
+                    assert view["last"] >= last + 1
+                else:
+                    time.sleep(0.01)
+                    view = server.client.get(f"{table}view?seat=0").json()
+        except httpx2.TransportError:
+            pass  # it was killed
+        timer.join()
+        server.client.close()
+        for path in folder.glob("*.json"):  # what is on disk is a game by the rules
+            journal = Journal.resume(path.with_suffix(".txt"))
+            if key in path.read_text():
+                assert len(journal.actions) >= answered

@@ -1,0 +1,233 @@
+"""The server of the pages: who may see and do what, and what is refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarl.games.make_game import make_game
+from armarl.web.guards import MOST_BODY
+from armarl.web.house import FolderInUseError, House
+from armarl.web.server import PAGES
+from pages import HOST, Pages
+
+GAME = make_game("armadora")
+FOUR = make_game("armadora", players=4, advanced=True)
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Iterator[Pages]:
+    with Pages(tmp_path / "games") as pages:
+        yield pages
+
+
+def wait(pages: Pages, key: str, seat: int) -> Any:
+    """Wait until a seat is to move, or the game is over; return its view."""
+    for _ in range(3000):
+        view = pages.get(key, "view", seat=seat).json()
+        assert not view["trouble"]
+        if view["mover"] == seat or view["over"]:
+            return view
+        time.sleep(0.01)
+    raise AssertionError("the players do not move")
+
+
+def test_a_game_over_the_pages(pages: Pages) -> None:
+    """The host opens a table, a person plays against a player, and plays again."""
+    found = pages.get(pages.house.host, "lobby").json()
+    assert {game["name"] for game in found["games"]} >= {"armadora", "armada"}
+    assert "Warriors" in found["games"][0]["words"]["peek"]
+    body = {"game": "armadora", "options": {"players": 2, "board": "mini"}}
+    offered = dict(pages.post(pages.house.host, "players", **body).json()["players"])
+    assert "random" in offered
+    seats = [{"name": "Ann", "own_key": False}, "random"]
+    keys = pages.post(pages.house.host, "new", **body, seats=seats).json()["keys"]
+    ((key, _), (onlooker, _)) = keys
+    setup = pages.get(key, "table").json()
+    assert setup["names"] == ["Ann", "random"]
+    assert setup["seats"] == [0]
+    assert pages.get(onlooker, "table").json()["seats"] == []
+    while not (view := wait(pages, key, 0))["over"]:
+        action = view["actions"][-1][0]
+        after = pages.post(key, "act", seat=0, version=view["version"], action=action)
+        assert after.status_code == 200, after.text
+        assert after.json()["number"] > view["number"]
+    assert pages.get(onlooker, "view", seat="all").json()["over"] == view["over"]
+    again = pages.post(key, "again", seat=0, same=True, move_on=True).json()["key"]
+    setup = pages.get(again, "table").json()
+    assert (setup["names"], setup["seats"]) == (["random", "Ann"], [1])
+    assert pages.post(key, "next", seat=0).json()["key"] == again
+    assert len(pages.get(pages.house.host, "lobby").json()["tables"]) == 2
+
+
+def test_a_key_is_for_its_seats_alone(pages: Pages) -> None:
+    table, keys = pages.open(FOUR, [0, 1, 2])
+    assert pages.get(keys[1], "view", seat=1).status_code == 200
+    for key, seat in (
+        (keys[1], 0),
+        (keys[1], "all"),
+        (keys[None], 0),
+        (keys[1], 7),
+        (keys[1], "x"),
+    ):
+        assert pages.get(key, "view", seat=seat).status_code == 409
+    for what in ("act", "undo", "resign", "ask", "why", "hint", "again", "retry"):
+        body = {"version": table.version, "action": "W1 a1", "text": "W1 a1", "player": "random"}
+        asked = pages.post(keys[1], what, seat=0, places=["place-a1"], **body)
+        assert (asked.status_code, "not your seat" in asked.text) == (409, True)
+        assert pages.post(keys[None], what, seat=0, **body).status_code == 409
+        assert pages.post(pages.house.host, what, seat=0, **body).status_code == 409
+    assert pages.get(keys[0], "lobby").status_code == 404
+    assert pages.post(keys[0], "new", game="armadora", seats=["random"]).status_code == 404
+    assert table.view(0)["last"] == 0
+
+
+def test_a_key_that_there_is_not(pages: Pages) -> None:
+    for key in ("x", "a" * 22, pages.house.host[:-1], pages.house.host + "x"):
+        for what in ("", "view", "table", "events", "lobby", "page.css"):
+            assert pages.get(key, what).status_code == 404
+    assert pages.client.get("/").status_code == 404
+
+
+def test_pages_from_elsewhere_are_refused(pages: Pages) -> None:
+    table, keys = pages.open(GAME, [0, 1])
+    act = {"seat": 0, "version": table.version, "action": "W1 a1"}
+    address = f"/{keys[0]}/act"
+    for headers in (
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": f"https://{HOST}"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"host": "evil.example:8000"},
+        {"host": "127.0.0.1:8001"},
+        {"content-type": "text/plain"},
+        {"content-type": "application/x-www-form-urlencoded"},
+    ):
+        answer = pages.client.post(address, json=act, headers=headers)
+        assert answer.status_code in (403, 415, 421), headers
+    del pages.client.headers["origin"]
+    assert pages.client.post(address, json=act).status_code == 403
+    cross = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors"}
+    assert pages.client.get(f"/{keys[0]}/view", headers=cross).status_code == 403
+    opened = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert pages.client.get(f"/{keys[0]}/", headers=opened).status_code == 200
+    assert table.view(0)["last"] == 0
+
+
+def test_every_answer_keeps_foreign_scripts_out(pages: Pages) -> None:
+    _, keys = pages.open(GAME, [0, 1])
+    for answer in (
+        *(pages.get(keys[0], what) for what in ("", "view", "table", "page.css", "nothing")),
+        pages.get(pages.house.host, ""),
+        pages.get("x", ""),
+        pages.post(keys[0], "act"),
+    ):
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+    for page in (pages.get(keys[0], ""), pages.get(pages.house.host, "")):
+        assert "<script>" not in page.text
+        assert " style=" not in page.text
+        assert " onclick=" not in page.text
+        assert "//" not in page.text.replace("<!doctype", "")  # nothing comes from elsewhere
+    for name, kind in PAGES.items():
+        assert pages.get(keys[0], name).headers["content-type"].startswith(kind)
+
+
+def test_sizes_are_bounded(pages: Pages) -> None:
+    _, keys = pages.open(GAME, [0, 1])
+    assert pages.post(keys[0], "act", action="x" * (MOST_BODY + 1)).status_code == 413
+    assert pages.post(keys[0], "act", seat=0, version="", action="x" * 600).status_code == 409
+    assert pages.client.get(f"/{'x' * 300}/").status_code == 414
+    assert pages.get(keys[0], "view", seat="1" * 300).status_code == 414
+
+    def parts() -> Iterator[bytes]:
+        yield from [b"x" * 4096] * 10
+
+    headers = {"content-type": "application/json", "transfer-encoding": "chunked"}
+    answer = pages.client.post(f"/{keys[0]}/act", content=parts(), headers=headers)
+    assert answer.status_code == 413
+
+
+def test_floods_are_refused_and_the_game_goes_on(tmp_path: Path) -> None:
+    with Pages(tmp_path / "games", rate=50, burst=10) as pages:
+        _, keys = pages.open(GAME, [0, 1])
+        found = {pages.get("x", "view").status_code for _ in range(30)}
+        assert found == {404, 429}
+        time.sleep(0.1)
+        assert pages.get(keys[0], "view", seat=0).status_code == 200
+
+
+def test_a_server_starts_again_in_mid_turn(tmp_path: Path) -> None:
+    with Pages(tmp_path / "games") as pages:
+        table, keys = pages.open(GAME, [0, 1])
+        version = table.version
+        seen = pages.post(keys[0], "act", seat=0, version=version, action="P a1-b1").json()
+        with pytest.raises(FolderInUseError):
+            House(tmp_path / "games")
+        host = pages.house.host
+    with Pages(tmp_path / "games") as pages:
+        again = pages.get(keys[0], "view", seat=0).json()
+        assert again["question"] == seen["question"]
+        assert again["svg"] == seen["svg"]
+        twice = pages.post(keys[0], "act", seat=0, version=version, action="P a1-b1")
+        assert (twice.status_code, "moved on" in twice.json()["refused"]) == (409, True)
+        assert pages.get(host, "lobby").status_code == 404  # a stale key
+
+
+def test_a_table_whose_files_are_damaged_is_no_harm_to_others(tmp_path: Path) -> None:
+    with Pages(tmp_path / "games") as pages:
+        table, keys = pages.open(GAME, [0, 1])
+        _, others = pages.open(GAME, [0, 1])
+    (tmp_path / "games" / f"{table.name}.txt").write_text("nonsense\n")
+    (tmp_path / "games" / "more.json").write_text("[1, 2")
+    (tmp_path / "games" / "more.txt").write_text("")
+    with Pages(tmp_path / "games") as pages:
+        assert pages.get(keys[0], "view", seat=0).status_code == 409
+        assert pages.get(others[0], "view", seat=0).status_code == 200
+        assert len(pages.get(pages.house.host, "lobby").json()["tables"]) == 2
+
+
+def test_players_must_be_listed(pages: Pages) -> None:
+    body = {"game": "armadora", "options": {"players": 2}}
+    for player in ("nobody", "spies:Spy", "/etc/passwd", "human", "runs/mine"):
+        answer = pages.post(pages.house.host, "new", **body, seats=["random", player])
+        assert (answer.status_code, "there is no player" in answer.text) == (409, True)
+    for wrong in (
+        {"options": {"players": 9}},
+        {"options": {"chart": "/etc/passwd"}},
+        {"options": {"players": [2]}},
+        {"options": {"nothing": 1}},
+        {"game": "chess"},
+        {"seats": []},
+        {"seats": ["random"] * 3},
+        {"seats": [{"name": 1, "own_key": False}, "random"]},
+        {"deal": -1},
+        {"deal": 1.5},
+    ):
+        full = {**body, "seats": ["random", "random"], **wrong}
+        assert pages.post(pages.house.host, "new", **full).status_code == 409, wrong
+    for text in ("", "[", "[]", "1", '{"seat": NaN', '{"a":' * 3000):
+        answer = pages.client.post(
+            f"/{pages.house.host}/new", content=text, headers={"content-type": "application/json"}
+        )
+        assert answer.status_code == 409, text[:9]
+
+
+def test_words_that_are_typed(pages: Pages) -> None:
+    table, keys = pages.open(GAME, [0, 1])
+
+    def ask(text: str) -> Any:
+        return pages.post(keys[0], "ask", seat=0, version=table.version, text=text).json()
+
+    assert "W5 h5" in ask("moves")["said"]
+    assert "ARM-13" in ask("stop")["said"]
+    assert ask("W2 c4")["number"] == 1
+    assert "face down on c4" in ask("last")["said"]

@@ -1,0 +1,289 @@
+"""Tables of people and players, without HTTP: what is on disk, what is refused, what is undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armarl.core.game import Game
+from armarl.games.make_game import make_game
+from armarl.matches.journal import Journal
+from armarl.matches.records import RecordError, read_records
+from armarl.players.simple_players import RandomPlayer
+from armarl.roster.make_player import make_player
+from armarl.web.table import RefusedError, Table
+from armarl.web.window import EVERYTHING, ONLOOKER, places_of
+from variants import Variant, every_rich_game, every_variant
+
+ADVANCED = make_game("armadora", players=2, advanced=True)
+CARDS = make_game("armada", cards=True, max_turns=40)
+
+
+class Failing(RandomPlayer):
+    """A player that raises, with a secret in its error."""
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        raise RuntimeError("my hand is 1 2 3")
+
+
+def begin(folder: Path, game: Game, players: list[str | None], deal: int = 5) -> Table:
+    def make(spec: str, game: Game) -> Any:
+        return Failing(game) if spec == "failing" else make_player(spec, game)
+
+    names = [spec or f"person {seat}" for seat, spec in enumerate(players)]
+    keys = [[seat for seat, spec in enumerate(players) if spec is None], []]
+    return Table.begin(folder, "table", game, players, names, keys, deal, make)
+
+
+def resumed(folder: Path, table: Table) -> Table:
+    return Table.resume(folder, table.name, table._make_player)
+
+
+def act(table: Table, text: str) -> None:
+    assert table.to_move is not None
+    table.act(table.to_move, table.version, text)
+
+
+def play_on(table: Table, rng: np.random.Generator, most: int = 10**6) -> Iterator[int]:
+    """Let everybody act at random."""
+    for _ in range(most):
+        seat = table.to_move
+        if seat is None:
+            return
+        if table.player_to_move is not None:
+            assert table.let_player_move(), table.trouble
+        else:
+            legal = table.game.legal_masks(table._journal.states[-1])[0]
+            action = table.game.actions.text(int(rng.choice(np.flatnonzero(legal))))
+            table.act(seat, table.version, action)
+        yield seat
+
+
+@every_variant
+def test_a_whole_game(variant: Variant, tmp_path: Path) -> None:
+    """The page offers what is legal, and the record of a finished game is like any other."""
+    game = variant.make()
+    table = begin(tmp_path, game, [None] * (game.players - 1) + ["random"])
+    rng = np.random.default_rng(0)
+    for number, _ in enumerate(play_on(table, rng)):
+        if number % 61 == 0 and (seat := table.to_move) is not None:
+            view = table.view(seat)
+            texts = [action[0] for action in view.get("actions", [])]
+            legal = game.legal_masks(table._journal.states[-1])[0]
+            if table.player_to_move is None:
+                assert texts == game.actions.legal_texts(legal)
+                assert view["question"]
+            known = {place for places in places_of(game) for place in places}
+            assert all(f'id="{place}"' in view["svg"] for place in known)
+    (record,) = read_records(tmp_path / "table.txt")
+    assert record.ending == ("cut" if table._journal.ending == "cut" else "end")
+    assert list(record.actions) == table._journal.actions
+    assert table.view(EVERYTHING)["over"]
+    assert resumed(tmp_path, table).view(0) == table.view(0)
+
+
+@every_rich_game
+def test_a_table_goes_on_from_any_byte(variant: Variant, tmp_path: Path) -> None:
+    """However a process dies, the file is a whole record up to some decision."""
+    game, rng = variant.make(), np.random.default_rng(1)
+    table = begin(tmp_path, game, [None] * game.players)
+    list(play_on(table, rng, 40))
+    content, actions = (tmp_path / "table.txt").read_bytes(), table._journal.actions
+    begun = content.index(b"\n", content.index(b"deal | ")) + 1
+    for length in sorted({begun, len(content), *rng.integers(begun, len(content), 12).tolist()}):
+        (tmp_path / "table.txt").write_bytes(content[:length])
+        again = resumed(tmp_path, table)
+        lines = content[begun:length].count(b"\n")
+        assert again._journal.actions == actions[:lines]
+        if not again.is_over:
+            list(play_on(again, rng, 3))
+            assert resumed(tmp_path, again)._journal.actions == again._journal.actions
+
+
+def test_every_decision_is_on_disk_before_it_is_answered(tmp_path: Path) -> None:
+    table = begin(tmp_path, ADVANCED, [None, None])
+    for text in ("W1 a1", "W1 a2", "P a1-b1"):
+        act(table, text)
+        assert f" {text} | " in (tmp_path / "table.txt").read_text()
+
+
+def test_a_full_disk_plays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = begin(tmp_path, ADVANCED, [None, None])
+    act(table, "W1 a1")
+    before, view = (tmp_path / "table.txt").read_bytes(), table.view(1)
+
+    def full(*_: Any) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("armarl.matches.journal.append_whole", full)
+        with pytest.raises(OSError, match="no space"):
+            act(table, "W1 a2")
+    assert table.view(1) == view
+    act(table, "W1 a2")
+    assert (tmp_path / "table.txt").read_bytes().startswith(before)
+    assert resumed(tmp_path, table).view(0) == table.view(0)
+
+
+def test_a_request_that_is_sent_twice_plays_once(tmp_path: Path) -> None:
+    table = begin(tmp_path, ADVANCED, [None, None])
+    version = table.version
+    table.act(0, version, "P a1-b1")
+    with pytest.raises(RefusedError, match="has moved on"):
+        table.act(0, version, "P c1-d1")
+    assert table.view(0)["last"] == 1
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    table = begin(tmp_path, ADVANCED, [None, None])
+    for seat, text, said in (
+        (1, "W1 a1", "person 0 is to move"),
+        (0, "W1 d1", "ARM-11"),
+        (0, "stop", "ARM-13"),
+        (0, "W9 a1", "not one of 1, 2"),
+        (0, "", "unknown action"),
+    ):
+        with pytest.raises(RefusedError, match=said):
+            table.act(seat, table.version, text)
+    for audience, number in ((EVERYTHING, None), (2, None), (0, 1), (0, -1), (-3, None)):
+        with pytest.raises(RefusedError):
+            table.view(audience, number)
+
+
+def test_why_a_place_cannot_be_used(tmp_path: Path) -> None:
+    table = begin(tmp_path, ADVANCED, [None, None])
+    (why,) = table.why(0, ["line-a1-b1"])[:1] or [""]
+    assert why == "" or "orc" in why  # a palisade is legal there; the Orc's perhaps not
+    act(table, "W1 a1")
+    assert any("ARM-11" in reason for reason in table.why(1, ["place-a1"]))
+
+
+# --- taking back ----------------------------------------------------------------------------------
+
+
+def test_an_action_that_reveals_nothing_can_be_taken_back(tmp_path: Path) -> None:
+    table = begin(tmp_path, ADVANCED, [None, None])
+    content = (tmp_path / "table.txt").read_bytes()
+    first = table.view(0)
+    act(table, "P a1-b1")
+    second = table.version
+    act(table, "P c1-d1")
+    assert not table.view(1)["undo"]
+    table.undo(0, table.version)
+    assert table.view(0)["question"].startswith("Place a second palisade")
+    assert table.version != second  # what was meant for the position before is refused
+    table.undo(0, table.version)
+    assert (tmp_path / "table.txt").read_bytes() == content
+    assert {**table.view(0), "version": ""} == {**first, "version": ""}
+    assert resumed(tmp_path, table).version == table.version
+    act(table, "W1 a1")
+    act(table, "W1 a2")
+    with pytest.raises(RefusedError, match="taken back"):
+        table.undo(0, table.version)  # another seat has acted
+
+
+def test_what_reveals_something_stays(tmp_path: Path) -> None:
+    """ARM-23: a Mage that has looked has learnt something. ADA-21: dice have fallen."""
+    game = make_game("armadora", players=3, advanced=True)
+    deal = next(
+        seed
+        for seed in range(40)
+        if game.describe(game.new_states(seed)[0])["characters"][1] == "mage"
+    )
+    table = begin(tmp_path, game, [None] * 3, deal)
+    act(table, "W3 a1")
+    act(table, "mage a1")
+    assert not table.view(1)["undo"]
+    assert "it has value 3" in " ".join(table.view(1)["news"][-1]["words"])
+    for audience in (ONLOOKER, 2):
+        assert "value" not in json.dumps(table.view(audience)["news"])
+
+    table = begin(tmp_path, CARDS, [None, None])
+    rng, found = np.random.default_rng(3), set()
+    for _ in play_on(table, rng, 1500):
+        journal = table._journal
+        chance = not np.array_equal(journal.states[-2]["rng"], journal.states[-1]["rng"])
+        undo = table._may_undo(journal.seats[-1])
+        found.add((CARDS.actions.text(journal.actions[-1]).split()[0], undo))
+        assert not (chance and undo)
+    assert found >= {("count", True), ("move", True), ("explore", False)}
+
+
+def test_every_kind_of_place_is_known_to_where(tmp_path: Path) -> None:
+    table = begin(tmp_path, ADVANCED, [None, None])
+    act(table, "W3 c4")
+    assert table.answer(0, "where c4") == "c4: Warrior 3 of player 0, face down"
+    assert table.answer(1, "where c4") == "c4: Warrior ? of player 0, face down"
+    assert "there is no place" in table.answer(1, "where z9")
+    assert "W1 b4" in table.answer(1, "moves b4").split(", ")
+    assert "P a4-b4" not in table.answer(1, "moves b4")
+    assert "c4" in table.answer(1, "last")
+    assert "`W1 c4` is illegal" in table.answer(1, "W1 c4")
+    assert "ARM-11" in table.answer(1, "help")
+    assert table.answer(1, "board").count("\n") > 5
+
+
+# --- players --------------------------------------------------------------------------------------
+
+
+def test_a_player_that_fails_tells_people_no_secret(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = begin(tmp_path, ADVANCED, [None, "failing"])
+    act(table, "W1 a1")
+    assert not table.let_player_move()
+    assert table.player_to_move is None
+    assert "failing failed (RuntimeError)" in table.view(0)["trouble"]
+    assert "hand is" not in json.dumps(table.view(0))
+    assert "my hand is 1 2 3" in capsys.readouterr().out
+    table.retry(table.version)
+    assert table.player_to_move == 1
+    table = begin(tmp_path, ADVANCED, [None, None])
+    with pytest.raises(RefusedError, match=r"failed \(RuntimeError\)") as refused:
+        table.opinion(0, "failing")
+    assert "hand is" not in str(refused.value)
+
+
+def test_a_choice_for_a_position_that_was_taken_back_is_dropped(tmp_path: Path) -> None:
+    class Slow(RandomPlayer):
+        def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+            table.undo(0, table.version)
+            return super().choose(states, seats, draws)
+
+    table = begin(tmp_path, ADVANCED, [None, "random"])
+    table._make_player = lambda spec, game: Slow(game)
+    act(table, "W1 a1")
+    assert not table.let_player_move()
+    assert table.view(0)["last"] == 0
+    assert table.trouble is None
+
+
+def test_a_hint_is_what_a_player_would_do(tmp_path: Path) -> None:
+    table = begin(tmp_path, make_game("armadora"), [None, "random"])
+    hint = table.opinion(0, "armadora-2p")
+    assert hint["action"] in [action[0] for action in table.view(0)["actions"]]
+    assert -1 <= hint["value"] <= 1
+    (first, *_) = table.opinion(0, "random")["likely"]
+    assert first[1] == pytest.approx(1 / len(table.view(0)["actions"]), abs=1e-4)
+    assert hint == table.opinion(0, "armadora-2p")
+
+
+def test_who_resigns_ends_the_game(tmp_path: Path) -> None:
+    table = begin(tmp_path, ADVANCED, [None, None])
+    act(table, "W1 a1")
+    table.resign(0, table.version)
+    assert table.view(1)["over"] == "person 0 has resigned."
+    assert next(read_records(tmp_path / "table.txt")).ending == "stopped"
+    with pytest.raises(RefusedError, match="over"):
+        table.act(1, table.version, "W1 a2")
+
+
+def test_a_journal_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "table.txt").write_text("something else\n")
+    with pytest.raises(RecordError):
+        Journal.resume(tmp_path / "table.txt")

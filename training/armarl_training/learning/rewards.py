@@ -1,0 +1,128 @@
+"""The reward that a run learns: one of the game's, or a function of the user's own.
+
+Such a function is named as `module:function`. It is called as `function(game, states)` with the
+final states of finished games, records of shape (n,), and returns the returns of all seats, shape
+(n, players). Games that the rules have cut short are among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.common.messages import brief
+from armarl.common.user_code import import_own
+from armarl.compiler.types import States
+from armarl.core.game import Game
+from armarl.players.protocol import no_exit
+from armarl_training.config.learner_kinds import is_from_outside
+
+_NEAR = 1e-6  # sums of returns that are this close to 0 count as 0
+_TRIED = 64  # games of random players in which a function is tried before a run
+
+
+class RewardError(ValueError):
+    """A function that is no reward: it cannot be found, or it returns something else."""
+
+
+class Reward:
+    """The returns of finished games.
+
+    Attributes:
+        name: its name in the configuration.
+        compiled: the game's reward that compiled loops write. A function replaces it.
+        is_own: whether it is a function of the user's own.
+    """
+
+    def __init__(self, game: Game, name: str) -> None:
+        """Find a reward by name.
+
+        Raises:
+            RewardError: the function cannot be found.
+            ValueError: the game has no reward of this name.
+        """
+        self._game, self.name, self.is_own = game, name, is_from_outside(name)
+        self.compiled = game.rewards[0] if self.is_own else name
+        game.reward_kind(self.compiled)
+        self._function = _found(name) if self.is_own else None
+
+    def returns(self, states: States) -> NDArray[np.float64]:
+        """Return the returns of all seats in finished games, float64 (n, players).
+
+        Raises:
+            RewardError: the function fails, or returns something else: finite numbers in [-1, 1],
+                equal for partners, whose sum over the sides is 0.
+        """
+        game = self._game
+        if self._function is None:
+            return game.returns(states, np.arange(states.size), self.name)
+        shown = game.taken(states, np.arange(states.size))
+        try:
+            with no_exit(self.name):
+                found = np.array(self._function(game, shown), np.float64)
+        except Exception as error:  # user code may raise anything
+            raise RewardError(
+                f"reward {self.name} failed: {type(error).__name__}: {brief(error)}"
+            ) from error
+        if wrong := _fault(game, found, states.size):
+            raise RewardError(f"reward {self.name} {wrong}")
+        return found
+
+
+def _found(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    try:
+        with no_exit(f"the module {module}"):
+            found: Any = getattr(import_own(module), function)
+    except (ImportError, AttributeError) as error:
+        raise RewardError(f"reward {name} cannot be imported: {brief(error)}") from error
+    if not callable(found):
+        raise RewardError(f"reward {name} is not a function (game, states)")
+    return found  # type: ignore[no-any-return]
+
+
+def _fault(game: Game, returns: NDArray[np.float64], games: int) -> str | None:
+    """Return why an array does not hold the returns of so many games, or None if it does."""
+    if returns.shape != (games, game.players):
+        return f"must return shape (games, players), {(games, game.players)}, not {returns.shape}"
+    if not np.isfinite(returns).all() or np.abs(returns).max(initial=0) > 1:
+        return f"must be finite and in [-1, 1], not {_first(returns, np.abs(returns) <= 1)}"
+    sides = np.array(game.sides)
+    first = [game.sides.index(side) for side in sides]
+    alike = returns == returns[:, first]
+    if not alike.all():
+        return f"must be the same for partners, whose sides are {list(game.sides)}"
+    of_sides = returns[:, sorted({*first})].sum(axis=1)
+    if np.abs(of_sides).max(initial=0) > _NEAR:
+        worst = returns[np.abs(of_sides).argmax()].tolist()
+        return f"must add up to 0 over the sides; it gave {worst} to the seats of a game"
+    return None
+
+
+def _first(returns: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    return float(returns[~right][0])
+
+
+def check_reward(game: Game, name: str, *, code: bool) -> None:
+    """Check that a reward exists and, if it is a function, that it is right in random games.
+
+    Args:
+        game: the game.
+        name: the name of the reward in the configuration.
+        code: whether to allow `module:function`, which imports user code.
+
+    Raises:
+        ValueError: it does not exist, is wrong, or user code is not allowed.
+    """
+    if is_from_outside(name) and not code:
+        raise RewardError(
+            f"reward: {brief(name)}: to import user code, train with --code (in Python code=True)"
+        )
+    reward = Reward(game, name)
+    if reward.is_own:
+        states = game.new_states(np.arange(_TRIED))
+        game.playouts(states, np.arange(_TRIED))
+        reward.returns(states)
