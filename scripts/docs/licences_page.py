@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "licences.md"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS = ("", "play", "train", "sweep", "ray", "onnx", "render", "tools", "cuda")
+EXTRAS = ("", "play", "train", "sweep", "ray", "onnx", "render", "web", "tools", "cuda")
 INTRODUCTION = """# Licences
 
 ArmaRL is under the MIT licence; [NOTICE.md](../../NOTICE.md) has the details. These are the
