@@ -19,7 +19,7 @@ RUN pip install --no-cache-dir --constraint constraints.txt ".[${EXTRA}]" \
 WORKDIR /work
 ENV ARMARL_CACHE_DIR=/opt/armarl
 RUN armarl compile --cpu "${LEVEL}" \
-    && useradd --create-home player
-USER player
+    && useradd --create-home --uid 1000 player
+USER 1000
 
 CMD ["armarl", "--help"]
