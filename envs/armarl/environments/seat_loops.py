@@ -147,9 +147,10 @@ def view_learner(views: LearnerViews, i: int, thread: int, fixed: Fixed) -> None
     batch = views.batch
     s = batch.states[i]
     verbs.observe(s, batch.seats[i], views.observations[i], *fixed)
-    legal = batch.legal[i]
+    legal, mask = batch.legal[i], views.masks[i]
     if batch.over[i]:
         legal[:] = 1  # no action is played there: any may be drawn
     else:
         verbs.legal(s, legal, *fixed)
-    views.masks[i, :] = legal
+    for action in range(mask.size):
+        mask[action] = legal[action]
