@@ -120,7 +120,8 @@ def make(out: Path, kernels: bool) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve()
         tools = environment(folder / "tools", *PROJECT["optional-dependencies"]["release"])
-        run(tools / "cffconvert", "--validate", "-i", ROOT / "CITATION.cff", cwd=folder)
+        citation = environment(folder / "citation", "cffconvert>=2")  # it needs old libraries
+        run(citation / "cffconvert", "--validate", "-i", ROOT / "CITATION.cff", cwd=folder)
         tell("version, change log and citation agree")
 
         epoch = git("log", "-1", "--format=%ct")

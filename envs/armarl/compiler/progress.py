@@ -70,11 +70,9 @@ class _Counter(event.Listener):  # type: ignore[misc]
 
     def _show(self, name: str) -> None:
         """Write the number of compiled kernels over the line before, if stderr is a terminal."""
-        if (
-            sys.stderr is None
-            or not sys.stderr.isatty()
-            or not _logger.isEnabledFor(logging.WARNING)
-        ):
+        if sys.stderr is None or not sys.stderr.isatty():
+            return
+        if not _logger.isEnabledFor(logging.WARNING):
             return
         total = max(self._total, self._compiled + self._depth)  # one may have several signatures
         seconds = time.monotonic() - self._begun
