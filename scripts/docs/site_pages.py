@@ -22,6 +22,8 @@ PAGES = {  # of the site, by their places in the repository
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
+    "NOTICE.md": "notice.md",
+    "LICENSE": "licence.md",
     "CHANGELOG.md": "changes.md",
     "policies/README.md": "policies.md",
     "envs/armarl/games/armadora/two_minutes.md": "rules/armadora-in-two-minutes.md",

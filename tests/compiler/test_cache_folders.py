@@ -200,7 +200,7 @@ def read_only(monkeypatch):
     return fail_in
 
 
-def test_the_first_folder_that_can_be_written_is_the_last_that_is_read(places, read_only, capsys):
+def test_the_first_folder_that_can_be_written_is_the_last_that_is_read(places, read_only, caplog):
     package, chosen, own = places
     assert choose_folders() == Folders((chosen,), chosen)
     package.mkdir(parents=True)
@@ -211,15 +211,15 @@ def test_the_first_folder_that_can_be_written_is_the_last_that_is_read(places, r
     folders = choose_folders()
     assert folders[:2] == ((package, chosen, own), own)
     assert "Read-only file system" in folders.faults[0]
-    assert capsys.readouterr().err == ""
+    assert not caplog.records
 
 
-def test_the_package_s_folder_is_trusted_no_more_than_others(places, capsys):
+def test_the_package_s_folder_is_trusted_no_more_than_others(places, caplog):
     package, chosen, _ = places
     package.mkdir(parents=True)
     package.chmod(0o777)
     assert choose_folders() == Folders((chosen,), chosen)
-    told = capsys.readouterr().err
+    told = caplog.text
     assert "the kernels of this installation are not used" in told
     assert str(package) in told
 

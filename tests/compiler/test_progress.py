@@ -23,7 +23,7 @@ mix(numba.uint64(1))
 count(numba.uint64(1))
 """
 LINE = (
-    "armarl: compiling kernels for their first use on this machine (10 to 30 seconds; "
+    "ArmaRL is compiling kernels for their first use on this machine (10 to 30 seconds; "
     "`armarl compile` compiles all of them in advance) ..."
 )
 
@@ -64,10 +64,10 @@ def test_a_terminal_shows_how_far_it_is(folder):
     shown = os.read(ours, 100_000).decode().replace("\r\n", "\n")
     os.close(ours)
     erase = "\r\x1b[K"
-    counts = [f"{erase}armarl: {done} of about {done + 1} kernels, " for done in range(2)]
+    counts = [f"{erase}ArmaRL: {done} of about {done + 1} kernels, " for done in range(2)]
     assert shown.startswith(f"{LINE}\n{counts[0]}")
     assert [shown.count(count) for count in counts] == [1, 1]
-    assert shown.endswith(f": count{erase}armarl: done\n")
+    assert shown.endswith(f": count{erase}done\n")
 
 
 @numba.njit
@@ -91,6 +91,8 @@ def test_kernels_are_counted_before_they_are_compiled():
     assert _count_uncompiled(root, set()) == 1
 
 
-def test_a_message_has_the_name_of_the_package(capsys):
-    say("something")
-    assert capsys.readouterr().err == "armarl: something\n"
+def test_messages_can_be_routed_and_silenced(folder, caplog):
+    say("a\x1b[2Jb")
+    assert [(record.name, record.message) for record in caplog.records] == [("armarl", "a?[2Jb")]
+    silent = "import logging\nlogging.getLogger('armarl').setLevel('ERROR')\n" + COMPILE
+    assert start(silent, folder, subprocess.PIPE).stderr.decode() == ""

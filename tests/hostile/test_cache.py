@@ -112,7 +112,7 @@ def test_links_are_followed_and_must_be_ours(
 
 @posix
 def test_a_planted_folder_for_temporary_files_is_not_used(
-    homeless: Path, capsys: pytest.CaptureFixture[str]
+    homeless: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     planted = homeless / f"armarl-{os.getuid()}"
     planted.mkdir()
@@ -120,7 +120,7 @@ def test_a_planted_folder_for_temporary_files_is_not_used(
     folders = choose_folders()
     assert (folders.read, folders.write) == ((), None)
     _compiled(folders)
-    told = capsys.readouterr().err
+    told = caplog.text
     assert told.count("\n") == 1
     assert "each process compiles the rules" in told
     assert str(planted) in told
@@ -145,13 +145,13 @@ def test_what_is_not_an_absolute_path_is_not_used(
 
 
 def test_a_folder_that_was_chosen_and_is_no_good_is_named(
-    homeless: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    homeless: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = homeless / "file"
     file.touch()
     monkeypatch.setenv("ARMARL_CACHE_DIR", str(file))
     assert choose_folders().write is not None
-    told = capsys.readouterr().err
+    told = caplog.text
     assert told.count("\n") == 1
     assert str(file) in told
 
@@ -206,7 +206,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_entries_are_compiled_anew(
-    damage: str, private: Path, capsys: pytest.CaptureFixture[str]
+    damage: str, private: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert not _came_from_folder(_compiled(private))
     assert _came_from_folder(_compiled(private))
@@ -214,7 +214,7 @@ def test_damaged_entries_are_compiled_anew(
     whole = entry.read_bytes()
     entry.write_bytes(DAMAGES[damage](whole))
     assert not _came_from_folder(_compiled(private))
-    assert capsys.readouterr().err.count("\n") == 1
+    assert len(caplog.records) == 1
     assert _came_from_folder(_compiled(private))
     assert _entries(private) == [entry]
 
@@ -275,7 +275,7 @@ def test_planted_entries_are_not_run(
     private: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """They are compiled again and replaced. Regression: all of them were run; a pipe hung."""
     _compiled(private)
@@ -285,7 +285,7 @@ def test_planted_entries_are_not_run(
         planted(entry, changed)
         assert not _came_from_folder(_compiled(private))
     assert not (tmp_path / "was here").exists()
-    told = capsys.readouterr().err
+    told = caplog.text
     assert told.count("\n") == 1
     assert "a cache entry is not used" in told
     assert str(entry) in told
@@ -295,13 +295,13 @@ def test_planted_entries_are_not_run(
 
 
 @posix
-def test_a_folder_as_an_entry(private: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_as_an_entry(private: Path, caplog: pytest.LogCaptureFixture) -> None:
     _compiled(private)
     (entry,) = _entries(private)
     entry.unlink()
     entry.mkdir()
     assert not _came_from_folder(_compiled(private))
-    assert "it is not a file" in capsys.readouterr().err
+    assert "it is not a file" in caplog.text
     assert _entries(private) == [entry]
 
 

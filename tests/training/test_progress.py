@@ -273,7 +273,7 @@ class _Full:
 
 
 @pytest.mark.parametrize("broken", ["tensorboard", "start", "events", "progress.csv", "curve.svg"])
-def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatch, capsys):
+def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatch, caplog):
     """Regression: without TensorBoard's folder, or room there, a run ended without a checkpoint."""
     from torch.utils import tensorboard
 
@@ -291,7 +291,7 @@ def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatc
             path.mkdir()
 
     assert start_run(SETTINGS, tmp_path / "run").train(spoil)
-    said = capsys.readouterr().err.splitlines()
+    said = caplog.messages
     shown = "tensorboard" if broken in ("start", "events") else broken
     told = [line for line in said if line.endswith("the training continues")]
     assert len(told) == 1

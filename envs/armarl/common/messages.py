@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -17,7 +18,7 @@ def printable(text: str) -> str:
 def tell(said: object, *, to: TextIO | None = None, end: str = "\n") -> None:
     """Print text, parts of which others may have written, such as the names of folders.
 
-    Everything that this package prints goes through here, so that nothing moves a terminal.
+    Everything that the command line prints goes through here, so that nothing moves a terminal.
 
     Args:
         said: the text; its lines stay apart.
@@ -25,6 +26,14 @@ def tell(said: object, *, to: TextIO | None = None, end: str = "\n") -> None:
         end: printed after the text, as it is.
     """
     print("\n".join(map(printable, str(said).split("\n"))), end=end, file=to, flush=True)
+
+
+def log(said: object) -> None:
+    """Log a warning of the package, parts of which others may have written.
+
+    The logger is `armarl`. Python prints it to stderr unless a program routes or silences it.
+    """
+    logging.getLogger("armarl").warning("%s", printable(str(said)))
 
 
 def brief(said: object, most: int = MOST_SHOWN) -> str:

@@ -1,11 +1,13 @@
-"""Messages on stderr: that kernels are being compiled, and how far that is.
+"""Messages of the compiler: that kernels are being compiled, and how far that is.
 
-Each process says so once, in a line with the number of kernels. On a terminal a second line counts
-them, and is erased when they are compiled.
+Each process says so once, as a warning of the logger `armarl`, which Python prints to stderr unless
+a program routes it elsewhere. On a terminal a second line counts the kernels, and is erased when
+they are compiled.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from functools import cache
@@ -17,17 +19,18 @@ _ERASE = "\r\x1b[K"  # go to the start of the line, and clear it
 _MOST_COLUMNS = 78  # a longer line could not be erased
 
 
+_logger = logging.getLogger("armarl")
+
+
 def say(line: str) -> None:
-    """Print a line to stderr, if there is one."""
+    """Log a line, without what could move a terminal."""
     _counter.erase()
-    if sys.stderr is not None:
-        shown = "".join(letter if letter.isprintable() else "?" for letter in line)
-        print(f"armarl: {shown}", file=sys.stderr, flush=True)  # noqa: T201 (see `messages.tell`)
+    _logger.warning("%s", "".join(letter if letter.isprintable() else "?" for letter in line))
 
 
 @cache
 def say_once(line: str) -> None:
-    """Print a line to stderr, unless this process has printed it before."""
+    """Log a line, unless this process has logged it before."""
     say(line)
 
 
@@ -53,8 +56,8 @@ class _Counter(event.Listener):  # type: ignore[misc]
         if not self._begun:
             self._begun = time.monotonic()
             say(
-                "compiling kernels for their first use on this machine (10 to 30 seconds; "
-                "`armarl compile` compiles all of them in advance) ..."
+                "ArmaRL is compiling kernels for their first use on this machine (10 to 30 "
+                "seconds; `armarl compile` compiles all of them in advance) ..."
             )
         self._show(kernel.py_func.__name__)
 
@@ -69,9 +72,11 @@ class _Counter(event.Listener):  # type: ignore[misc]
         """Write the number of compiled kernels over the line before, if stderr is a terminal."""
         if sys.stderr is None or not sys.stderr.isatty():
             return
+        if not _logger.isEnabledFor(logging.WARNING):
+            return
         total = max(self._total, self._compiled + self._depth)  # one may have several signatures
         seconds = time.monotonic() - self._begun
-        line = f"armarl: {self._compiled} of about {total} kernels, {seconds:.0f} s: {name}"
+        line = f"ArmaRL: {self._compiled} of about {total} kernels, {seconds:.0f} s: {name}"
         print(f"{_ERASE}{line[:_MOST_COLUMNS]}", end="", file=sys.stderr, flush=True)  # noqa: T201
         self._is_shown = True
 

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from armarl.common.messages import tell
+from armarl.common.messages import log
 from armarl.common.numbers import whole_number
 from armarl.core.threads import set_threads
 from armarl.workers.jobs import ClusterError, Known, Work
@@ -126,7 +126,7 @@ class RayCluster:
         if ray.is_initialized():  # the caller has already chosen a cluster
             return
         here = {"include_dashboard": False} if self.address == "local" else {}
-        tell(f"armarl: connecting to Ray at {self.address} ...", to=sys.stderr)
+        log(f"connecting to Ray at {self.address} ...")
         try:
             _knock(os.environ.get("RAY_ADDRESS", "") if self.address == "auto" else self.address)
             ray.init(self.address, log_to_driver=False, **here)

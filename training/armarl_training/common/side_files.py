@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from armarl.common.messages import brief, tell
+from armarl.common.messages import brief, log
 
 
 class SideFiles:
@@ -28,7 +27,7 @@ class SideFiles:
         self.failed: set[str] = set()
 
     def attempt(self, name: str, write: Callable[[], object]) -> None:
-        """Write one of the files. If that fails, say so in one line on stderr, the first time."""
+        """Write one of the files. If that fails, log one line, the first time."""
         try:
             write()
         except Exception as error:  # TensorBoard's thread passes on whatever it met
@@ -36,6 +35,6 @@ class SideFiles:
                 self.failed.add(name)
                 said = f"{brief(self._folder / name)} cannot be written ({brief(error)})"
                 with suppress(OSError, ValueError):  # stderr may be closed or full as well
-                    tell(f"armarl: {said}; {self._goes_on} continues", to=sys.stderr)
+                    log(f"{said}; {self._goes_on} continues")
         else:
             self.failed.discard(name)
