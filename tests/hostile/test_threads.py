@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from armarl.compiler.work_sharing import PLAYED, TAKEN
+from armarl.core import game as core_game
 from armarl.core import threads
 from armarl.environments.aec import CheckedAECEnv, RawAECEnv
 from armarl.environments.seat_env import SeatEnv
@@ -140,6 +141,46 @@ def test_ctrl_c_ends_a_long_search(search: str) -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
     )
     assert done.stdout == "stopped\n"
+
+
+MANY = """
+import os, signal, threading
+import numpy as np
+from armarl import make_game
+from armarl.core import threads
+
+threads.set_threads(1)
+game = make_game("armada")
+game.playouts(game.new_states(1), np.zeros(1, np.int64))
+states, seeds = game.new_states(np.arange(6000)), np.arange(6000)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    game.playouts(states, seeds)
+except KeyboardInterrupt:
+    over = (game.statuses(states)[0] != 0).sum()
+    print("some" if 0 < over < 6000 else over)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
+def test_ctrl_c_ends_playouts_of_many_games() -> None:
+    """Regression: all games were one call of compiled code, which hears no signal."""
+    done = subprocess.run(
+        [sys.executable, "-c", MANY], capture_output=True, text=True, timeout=300, check=True
+    )
+    assert done.stdout == "some\n"
+
+
+def test_the_portions_of_playouts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = make_game("armadora")
+    found = []
+    for at_once in (4096, 7):
+        monkeypatch.setattr(core_game, "_PLAYOUTS_AT_ONCE", at_once)
+        states = game.new_states(np.arange(100))
+        found.append([*game.playouts(states, np.arange(100)), states])
+    for mine, its in zip(*found, strict=True):
+        assert mine.tobytes() == its.tobytes()
 
 
 @pytest.mark.parametrize("search", ["grave:90", "ismcts:90", "rollout:90", "armadora-2p+search:90"])

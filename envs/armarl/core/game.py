@@ -31,6 +31,8 @@ from armarl.core.verbs import Fixed, Verbs, takes_fixed, unmoving, verbs
 _KEPT = 32  # descriptions of positions
 F = TypeVar("F", bound=Callable[..., Any])
 
+_PLAYOUTS_AT_ONCE = 4096  # games for each thread; compiled code hears Ctrl-C only in between
+
 
 _OF_ALL_GAMES = Binding("any_game", verbs)
 
@@ -561,8 +563,12 @@ class Game(Variant):
         chance, masks = self.new_chance(numbers), self.scratch_masks(states.size)
         returns, lengths = np.empty((states.size, self.players)), np.empty(states.size, np.int64)
         kind = self.reward_kind(reward)
-        batch = batch_loops.Playouts(states, chance, kind, masks, returns, lengths)
-        self.run(batch_loops.play_out, states.size, batch)
+        at_once = _PLAYOUTS_AT_ONCE * threads.threads_for(states.size)
+        for first in range(0, states.size, at_once):
+            some = slice(first, first + at_once)
+            arrays = states[some], chance[some], kind, masks, returns[some], lengths[some]
+            batch = batch_loops.Playouts(*arrays)
+            self.run(batch_loops.play_out, lengths[some].size, batch)
         return returns, lengths
 
     def new_chance(self, seeds: NDArray[np.int64]) -> NDArray[np.uint64]:
