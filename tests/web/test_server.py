@@ -41,7 +41,7 @@ def test_a_game_over_the_pages(pages: Pages) -> None:
     """The host opens a table, a person plays against a player, and plays again."""
     found = pages.get(pages.house.host, "lobby").json()
     assert {game["name"] for game in found["games"]} >= {"armadora", "armada"}
-    assert "Warriors" in found["games"][0]["words"]["peek"]
+    assert "your own Warriors" in found["games"][0]["words"]["peek"]
     body = {"game": "armadora", "options": {"players": 2, "board": "mini"}}
     offered = dict(pages.post(pages.house.host, "players", **body).json()["players"])
     assert "random" in offered

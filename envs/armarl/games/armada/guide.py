@@ -42,6 +42,11 @@ _QUESTIONS = {
     PEEKING: "Take the last card looked at, or look at the next one for a coup (ADA-32)?",
 }
 
+OPTIONS = {
+    "cards": "cards to buy and play, and raids (ADA-32 to ADA-36)",
+    "enrolment": "more bands for the lairs and central territories that you hold (ADA-31)",
+    "max_turns": "nobody wins a game that is not over after so many turns of a colour (ADA-30)",
+}
 HOW_TO_PLAY = (
     (
         "The aim",
