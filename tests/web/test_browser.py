@@ -168,7 +168,7 @@ def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) 
             raided += 1
             click_action(page, "play raid")
             page.wait_for_function("() => !busy && !running && view.actions")
-            assert "coups left in its raid" in page.inner_text("#question")
+            assert "left in its raid" in page.inner_text("#question")
             continue
         hint = page.evaluate("ask('hint', { seat, player: 'greedy' })")
         number = page.evaluate("view.number")

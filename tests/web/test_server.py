@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from armarl.core.game import Game
 from armarl.games.make_game import make_game
+from armarl.players.simple_players import RandomPlayer
 from armarl.web.guards import MOST_BODY
 from armarl.web.house import FolderInUseError, House
 from armarl.web.server import PAGES
@@ -41,7 +44,7 @@ def test_a_game_over_the_pages(pages: Pages) -> None:
     """The host opens a table, a person plays against a player, and plays again."""
     found = pages.get(pages.house.host, "lobby").json()
     assert {game["name"] for game in found["games"]} >= {"armadora", "armada"}
-    assert "Warriors" in found["games"][0]["words"]["peek"]
+    assert "your own Warriors" in found["games"][0]["words"]["peek"]
     body = {"game": "armadora", "options": {"players": 2, "board": "mini"}}
     offered = dict(pages.post(pages.house.host, "players", **body).json()["players"])
     assert "random" in offered
@@ -280,3 +283,30 @@ def test_records_are_opened_once(pages: Pages) -> None:
     assert (table["over"], seats) == (True, [])
     assert pages.get(key, "view", seat="all").json()["over"]
     assert pages.get(key, "replay").status_code == 200
+
+
+def test_a_slow_player_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    free, thinking, make = threading.Event(), threading.Event(), House._make_player
+
+    class Slow(RandomPlayer):
+        def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+            thinking.set()
+            assert free.wait(60)
+            return super().choose(states, seats, draws)
+
+    def slowly(house: House, spec: str, game: Game) -> Any:
+        return Slow(game) if spec == "random" else make(house, spec, game)
+
+    monkeypatch.setattr(House, "_make_player", slowly)
+    with Pages(tmp_path / "games") as pages:
+        slow, keys = pages.open(GAME, [0])
+        pages.post(keys[0], "act", seat=0, version=slow.version, action="W1 a1")
+        assert thinking.wait(30)
+        other, others = pages.open(GAME, [0], "greedy")
+        pages.post(others[0], "act", seat=0, version=other.version, action="W1 a1")
+        assert wait(pages, others[0], 0)["last"] >= 2
+        assert pages.get(keys[0], "view", seat=0).json()["last"] == 1
+        assert pages.post(keys[0], "undo", seat=0, version=slow.version).status_code == 200
+        free.set()
+        time.sleep(0.2)
+        assert pages.get(keys[0], "view", seat=0).json()["last"] == 0  # its choice is dropped

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import re
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
@@ -142,7 +141,7 @@ class House:
                     "summary": entry.summary,
                     "players": entry.players,
                     "options": {k: v for k, v in options.items() if k != "players"},
-                    "words": _words_of(make),
+                    "words": getattr(entry.part("guide"), "OPTIONS", {}),
                 }
             )
         return found
@@ -330,15 +329,6 @@ def _headline(path: Path) -> dict[str, Any]:
     game = next((line for line in head if line.startswith("variant ")), "")
     title = game.partition('"game": "')[2].partition('"')[0]
     return {"game": title, "names": names, "over": over}
-
-
-def _words_of(make: Any) -> dict[str, str]:
-    """Return what the docstring of a game's `make` says of each option."""
-    _, _, said = (inspect.getdoc(make) or "").partition("Args:\n")
-    return {
-        name: " ".join(words.split())
-        for name, words in re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", said, re.MULTILINE)
-    }
 
 
 def _digest(key: str) -> bytes:

@@ -42,6 +42,11 @@ _QUESTIONS = {
     PEEKING: "Take the last card looked at, or look at the next one for a coup (ADA-32)?",
 }
 
+OPTIONS = {
+    "cards": "cards to buy and play, and raids (ADA-32 to ADA-36)",
+    "enrolment": "more bands for the lairs and central territories that you hold (ADA-31)",
+    "max_turns": "nobody wins a game that is not over after so many turns of a colour (ADA-30)",
+}
 HOW_TO_PLAY = (
     (
         "The aim",
@@ -112,7 +117,8 @@ def question(game: Game, state: State) -> tuple[str, list[int]]:
         what = "raid" if s["raid"] else "turn"
         held = bool(s["cards"]) and any(s["hand"][s["to_move"], k] for k in range(len(CARD_NAMES)))
         more = ", or play a card" if held else ""
-        return f"Give {colour} an order{more}: {coups} coups left in its {what} (ADA-15).", []
+        how = f"Give {colour} an order: click a place, then a second one{more}."
+        return f"{how} There are {coups} coups (actions) left in its {what} (ADA-15).", []
     asked = _QUESTIONS[stage].format(roll=int(s["roll"]))
     order = int(s["order"])
     places = game.actions.places

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from armarl.core.game import Game
 
 _QUESTIONS = {
-    "turn": "Place a Warrior, or one or two palisades, or pass for the rest of the game (ARM-10).",
-    "second palisade": "Place a second palisade, or stop (ARM-13).",
+    "turn": "Click a square for a Warrior, or a line for one of up to two palisades, or pass for "
+    "the rest of the game (ARM-10).",
+    "second palisade": "Click a line for a second palisade, or stop (ARM-13).",
     "after power": "After the power: a Warrior, palisades or your reinforcement (ARM-22).",
 }
 _ADVANCED = (
@@ -21,6 +22,11 @@ _ADVANCED = (
     "reinforcement; or, without a power, pass."
 )
 
+OPTIONS = {
+    "advanced": "characters with a power each, and reinforcements (ARM-21 to ARM-30)",
+    "peek": "you may look at the values of your own Warriors on the board (ARM-33)",
+    "board": "whole, or mini: a very short game for two (ARM-35)",
+}
 HOW_TO_PLAY = (
     (
         "The aim",

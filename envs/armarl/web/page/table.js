@@ -44,7 +44,6 @@ async function start() {
     byId(id).replaceChildren(...setup.players.map(([spec]) => make("option", {}, spec)));
   }
   seat = setup.seats.length ? setup.seats[0] : null;
-  for (const id of ["typing", "undo", "hint", "adviser", "resign"]) byId(id).hidden = seat === null;
   try { byId("speed").value = localStorage.getItem("speed") ?? "700"; } catch { /* not kept */ }
   if (!byId("speed").value) byId("speed").value = "700";
   const first = await ask(query({}));
@@ -207,6 +206,7 @@ function offer(position) {
   byId("resign").disabled = Boolean(position.over);
   byId("retry").hidden = !position.trouble || seat === null;
   byId("after").hidden = !position.over || seat === null;
+  byId("during").hidden = byId("typing").hidden = Boolean(position.over) || seat === null;
   byId("look-label").hidden = byId("study").hidden = !position.over;
   byId("side").classList.toggle("active", Boolean(active));
   say("");
@@ -447,6 +447,7 @@ byId("retry").addEventListener("click", () => send("retry"));
 byId("resign").addEventListener("click", () => {
   if (confirm("Give this game up?")) send("resign");
 });
+byId("learn").addEventListener("click", () => { byId("how").open = true; });
 byId("think").addEventListener("click", () => study(byId("student").value));
 byId("same").addEventListener("click", () => again({ same: true, move_on: false }));
 byId("new").addEventListener("click", () => again({ same: false, move_on: false }));
