@@ -191,6 +191,12 @@ def test_a_game_is_no_player(run):
     assert "armada-2p" in err
 
 
+def test_a_style_is_no_player(run):
+    status, _, err = run("evaluate", "armada-2p", "admiral")
+    assert status == 1
+    assert "admiral is a style of the greedy player; name it as greedy:style=admiral" in err
+
+
 def test_options_of_a_training_are_settings(run):
     status, _, err = run("train", "armadora-quick", "-o", "players=3")
     assert status == 2

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from armarl.arena.policy_card import WINS, Card, Measured, Row, Training
-from armarl.common.messages import printable
+from armarl.common.messages import listed, printable
 
 _MOST_SHOWN = 8  # rows of a curve on a terminal
 _WIDTH, _LABEL, _BAR = 100, 10, 24  # widths of lines, of labels, and of a curve's bars
@@ -68,8 +68,11 @@ def versions(card: Card) -> str:
         'learnt under version 0, measured under version 0'
     """
     measured = sorted({m.version for m in card.strength if m.version is not None})
-    told = f", measured under version {' and '.join(map(str, measured))}" if measured else ""
-    return f"learnt under version {card.learnt_version}{told}"
+    told = f"learnt under version {card.learnt_version}"
+    if not measured:
+        return told
+    one_or_more = "version" if len(measured) == 1 else "versions"
+    return f"{told}, measured under {one_or_more} {listed([str(one) for one in measured])}"
 
 
 def version_note(card: Card, measured: Measured) -> str:

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.compiler.array_views import window
 from armarl.compiler.randomness import draw, pick, seed, seed_chance, uniform
 from armarl.compiler.types import Mask, Observation, Returns, States
 from armarl.compiler.work_sharing import Body
@@ -63,7 +62,7 @@ def pack(mask: Mask, packed: NDArray[np.uint8]) -> None:
     for i in range(size):
         packed[i] = mask[i]
     for bit in range(1, 8):
-        some = window(mask, min(bit * size, mask.size), size)
+        some = mask[bit * size : (bit + 1) * size]
         for i in range(some.size):
             packed[i] |= some[i] << bit
 

@@ -22,6 +22,7 @@ from armarl.players.registry import (
     shipped_policies,
     wrapper_names,
 )
+from armarl.players.simple_players import style_names
 from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
 from armarl.policies.paths import _is_folder, file_refusal, label, policy_path
 from armarl.roster.factory_arguments import _call, _OwnPart
@@ -118,6 +119,10 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
     factory = find_player(part.name)
     if factory is None and (path := policy_path(part.name)):
         factory = _policy_factory(path)
+    if factory is None and part.name in style_names(game):
+        raise ValueError(
+            f"{part.name} is a style of the greedy player; name it as greedy:style={part.name}"
+        )
     if factory is None:
         factory, part = _imported(part, code)
     possible = [name for name in _HABITS if name not in inspect.signature(factory).parameters]
