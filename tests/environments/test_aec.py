@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv
 from pettingzoo.test import api_test, seed_test, state_test, test_save_obs
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
@@ -218,6 +219,23 @@ def test_a_finished_game_can_be_loaded(variant, face):
     play_randomly(env, np.random.default_rng(4))
     loaded.load_state(env.state_bytes())
     assert everything(loaded) == everything(env)
+
+
+@every_face
+def test_a_step_after_all_agents_have_left(face):
+    env = getattr(armadora_v0, face)(players=2)
+    env.reset(seed=0)
+    play_randomly(env, np.random.default_rng(0))
+    for _ in env.agents[:]:
+        env.step(None)
+    assert not env.agents
+    if face == "raw_env":
+        with pytest.raises(ResetNeeded, match="all agents have left"):
+            env.step(None)
+    else:
+        env.step(None)  # PettingZoo's wrappers, too, only log it
+    env.reset(seed=0)
+    assert env.agents
 
 
 @every_game

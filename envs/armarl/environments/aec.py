@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
@@ -189,6 +190,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             TypeError: the action is not an integer.
             ValueError: the game has ended, and the action is not None.
             AttributeError: `reset` has not been called.
+            gymnasium.error.ResetNeeded: the game has ended, and all agents have left it.
             RuntimeError: another thread is using the environment.
         """
         # `alone` written out here and in `observe`: a call more would take a tenth of the time.
@@ -197,7 +199,11 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             raise RuntimeError(IN_USE)
         try:
             agent = self.agent_selection
-            if self.terminations[agent] or self.truncations[agent]:
+            try:
+                over = self.terminations[agent] or self.truncations[agent]
+            except KeyError:
+                raise ResetNeeded("the game has ended and all agents have left: reset()") from None
+            if over:
                 self._was_dead_step(action)
                 return
             plain = type(action) is int and 0 <= action < _PLAIN  # saves a call

@@ -36,7 +36,7 @@ def _aec(kind: type[RawAECEnv], variant: int) -> Face:
         action = int(rng.choice(np.flatnonzero(mask))) if mask.any() else None
         try:
             env.step(action)
-        except (ValueError, AssertionError) as error:  # it ended meanwhile, or began anew
+        except (TypeError, ValueError, AssertionError) as error:  # it ended, or began anew
             if "None" not in str(error) and "action space" not in str(error):
                 raise
 

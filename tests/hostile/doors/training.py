@@ -334,7 +334,8 @@ def _elsewhere() -> Path:
 
 def _remove(target: Path) -> None:
     if target.is_dir() and not target.is_symlink():
-        shutil.rmtree(target)
+        with contextlib.suppress(OSError):  # TensorBoard's thread writes into it meanwhile
+            shutil.rmtree(target)
     else:
         target.unlink(missing_ok=True)
 
