@@ -217,7 +217,7 @@ def test_a_card_says_which_rules_a_policy_learnt_and_was_measured_under(tmp_path
     new["standings"][1]["player"] = "greedy:style=other"
     path = policy(tmp_path, variant=second, strength=[old, new], learnt_version=1)
     card = read_card(path)
-    assert facts(card)["rules"] == "learnt under version 1, measured under version 1 and 2"
+    assert facts(card)["rules"] == "learnt under version 1, measured under versions 1 and 2"
     assert "random (version 1) " in card_text(card).replace(" (held out)", "")
     assert "(version 2)" not in card_text(card)
     assert facts(read_card(policy(tmp_path, variant=second)))["rules"] == "learnt under version 2"
