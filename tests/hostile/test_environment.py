@@ -93,7 +93,6 @@ def test_variables_that_make_no_sense(name: str, value: str, said: str, tmp_path
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stderr.splitlines() if line.startswith("armarl:")]
-    assert lines == done.stderr.splitlines()
-    assert len(lines) <= 2
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
     assert said in done.stderr
