@@ -9,25 +9,17 @@ position. Both give the same bytes. The exit code is 1 if they differ, else 0.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-
-sys.path.extend(
-    str(Path(__file__).resolve().parents[2] / part)
-    for part in ("tests", "tests/helpers", "examples")
-)
 
 from armarl.core.game import Game
 from armarl.core.verbs import PLAYING
 from armarl.matches.records import Record
 from armarl.replays.replay import Replay
-from variants import VARIANTS
+from every_variant import check_variants
 
 LONGEST = 1000  # actions of a game
 STRETCH = 4  # actions of a replay
@@ -102,32 +94,5 @@ def check(game: Game, games: int, seed: int) -> tuple[int, int]:
     return compared, other
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--games", type=int, default=200, help="games of each variant (200)")
-    parser.add_argument("--variant", nargs="+", help="names such as armada-3p-cards (all)")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    known = {str(variant): variant for variant in VARIANTS}
-    if unknown := set(options.variant or ()) - known.keys():
-        parser.error(f"unknown {', '.join(sorted(unknown))}; choose from {', '.join(known)}")
-    failed = 0
-    for name in options.variant or known:
-        started = time.monotonic()
-        try:
-            compared, other = check(known[name].make(), options.games, options.seed)
-        except AssertionError as error:
-            failed += 1
-            print(f"{name}: LEAKS: {error}", flush=True)
-            continue
-        seconds = time.monotonic() - started
-        print(
-            f"{name}: {compared} replays the same, {other} of other games, {seconds:.0f} s",
-            flush=True,
-        )
-    print(f"{failed} variants leak" if failed else "no leak")
-    return min(failed, 1)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_variants(__doc__, 200, "replays", check))

@@ -9,56 +9,36 @@ the game as it is, and in one that differs only in secrets. The exit code is 1 i
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 
-sys.path.extend(
-    str(Path(__file__).resolve().parents[2] / part)
-    for part in ("tests", "tests/helpers", "examples")
-)
-
+from armarl.core.game import Game
+from every_variant import check_variants  # it finds the tests' helpers
 from page_leaks import compare
-from variants import VARIANTS
 
 LONGEST = {"armadora": 60, "armada": 300, "kuhn_poker": 3}  # decisions
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--games", type=int, default=10, help="games of each variant (10)")
-    parser.add_argument("--variant", nargs="+", help="names such as armada-3p-cards (all)")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    known = {str(variant): variant for variant in VARIANTS}
-    if unknown := set(options.variant or ()) - known.keys():
-        parser.error(f"unknown {', '.join(sorted(unknown))}; choose from {', '.join(known)}")
-    failed = 0
-    for name in options.variant or known:
-        rng, started, variant = np.random.default_rng(options.seed), time.monotonic(), known[name]
-        compared = differed = 0
-        try:
-            for number in range(options.games):
-                with tempfile.TemporaryDirectory() as folder:
-                    decisions = int(rng.integers(1, LONGEST[variant.game] + 1))
-                    found = compare(variant.make(), Path(folder), decisions, options.seed + number)
-                compared, differed = compared + found[0], differed + found[1]
-        except AssertionError as error:
-            failed += 1
-            print(f"{name}: LEAKS: game {options.seed + number}: {str(error)[:2000]}", flush=True)
-            continue
-        print(
-            f"{name}: {compared} answers the same, {differed} positions of other games, "
-            f"{time.monotonic() - started:.0f} s",
-            flush=True,
-        )
-    print(f"{failed} variants leak" if failed else "no leak")
-    return min(failed, 1)
+def check(game: Game, games: int, seed: int) -> tuple[int, int]:
+    """Compare all answers in games and in others that differ in secrets alone.
+
+    Returns:
+        The number of answers, and of positions of other games.
+
+    Raises:
+        AssertionError: an answer tells a seat what it cannot know.
+    """
+    rng, compared, differed = np.random.default_rng(seed), 0, 0
+    for number in range(seed, seed + games):
+        with tempfile.TemporaryDirectory() as folder:
+            decisions = int(rng.integers(1, LONGEST[game.name] + 1))
+            found = compare(game, Path(folder), decisions, number)
+        compared, differed = compared + found[0], differed + found[1]
+    return compared, differed
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_variants(__doc__, 10, "answers", check))
