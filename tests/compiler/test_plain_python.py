@@ -71,7 +71,7 @@ def batches(variant: Variant, trace: Trace) -> None:
     )
     observation, info = envs.reset(seed=7)
     rng = np.random.default_rng(7)
-    for _ in range(4):
+    for _ in range(8):
         legal = [np.flatnonzero(mask) for mask in info["action_mask"]]
         actions = np.array([rng.choice(row) if row.size else 0 for row in legal])
         observation, rewards, _, _, info = envs.step(actions)
@@ -93,7 +93,7 @@ def digests() -> list[str]:
         batches(variant, trace)
         found.append(trace.digest.hexdigest())
     trace = Trace()
-    matches(make_game("armadora", board="mini"), trace)
+    matches(make_game("armadora"), trace)
     return [*found, trace.digest.hexdigest()]
 
 

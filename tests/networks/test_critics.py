@@ -195,7 +195,7 @@ def test_the_scripted_choice_stands_unless_another_is_surely_better(game, monkey
 
 
 def test_alone_or_together_and_whatever_a_seat_cannot_know(game):
-    states, seats = tiny.positions(game, 15)
+    states, seats = tiny.positions(game, 30)
     player = player_of(game)
     together = player.logits(states, seats)
     for i in range(0, states.size, 7):
@@ -255,7 +255,7 @@ def test_search_around_it_takes_more_time():
 
 
 def test_a_saved_critic_plays_the_same(tmp_path, game):
-    states, seats = tiny.positions(game, 6)
+    states, seats = tiny.positions(game, 12)
     player = player_of(game)
     save_policy(tmp_path / "p.safetensors", game, player.tensors, "relu", player.advice.advisers)
     loaded = load_policy(tmp_path / "p.safetensors")
