@@ -453,6 +453,8 @@ def test_an_agent_that_there_is_not(face):
     for ask in (env.observe, env.observation_space, env.action_space):
         with pytest.raises(KeyError, match="unknown agent 'player_3'; choose from player_0"):
             ask("player_3")
+        with pytest.raises(TypeError, match=r"an agent must be one of player_0, .*, not \[\]"):
+            ask([])
     assert copy.deepcopy(env).action_space("player_2") == env.action_space("player_2")
 
 

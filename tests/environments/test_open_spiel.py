@@ -99,6 +99,9 @@ def test_resampling_keeps_what_the_player_knows(variant):
     assert len(others) > 1
     assert state.information_state_string((seat + 1) % 3) not in others  # it reveals nothing
     assert state.resampled(seat, 5).serialize() == state.resampled(seat, 5).serialize()
+    for drawn in (1.0, -0.5, np.nan):
+        with pytest.raises(ValueError, match=r"the sampler must return a number in \[0, 1\), not"):
+            state.resample_from_infostate(seat, lambda drawn=drawn: drawn)
 
 
 @every_game

@@ -136,6 +136,8 @@ def test_lines_out_of_their_order(text, tmp_path, what):
         (0, "armarl-record 12 of 2031", "its first line must be `armarl-record 1`"),
         (0, "", "its first line must be `armarl-record 1`"),
         (1, "variant {}", "the variant cannot be made"),
+        (1, 'variant {"options": []}', "made: it must be an object with a"),
+        (1, "variant [1]", "made: it must be an object with a"),
         (1, "variant [[[[", "the variant cannot be made"),
         (1, "variant " + "[" * 15000, "the variant cannot be made"),
         (1, 'variant {"game": "go", "players": 2, "options": {}}', "unknown game 'go'"),

@@ -141,6 +141,8 @@ class CudaGame:
         """Return a new tensor of zeros; `dtype` is a NumPy type."""
         return self._torch.zeros(shape, dtype=self._type(dtype), device=self._place)
 
+    written = zeros  # torch keeps the memory of tensors that are gone
+
     def interleaved(self, shape: Shape, dtype: Any) -> Tensor:
         """Return new zeros with the first axis contiguous in memory."""
         there = self.zeros(tuple(reversed(shape)), dtype)

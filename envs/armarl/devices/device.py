@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from armarl.compiler.work_sharing import Body
 from armarl.core import array_checks, batch_loops, threads
 from armarl.core.batch_loops import SelfPlay, own
+from armarl.core.recycled_arrays import Recycler
 
 if TYPE_CHECKING:
     from armarl.core.game import Game
@@ -39,6 +40,10 @@ class Device(Protocol):
 
     def zeros(self, shape: Shape, dtype: Any) -> Any:
         """Return a new array of zeros; `dtype` is a NumPy dtype."""
+        ...
+
+    def written(self, shape: Shape, dtype: Any) -> Any:
+        """Return a new array with arbitrary contents, which a loop must write completely."""
         ...
 
     def interleaved(self, shape: Shape, dtype: Any) -> Any:
@@ -81,6 +86,7 @@ class Cpu:
 
     def __init__(self, game: Game) -> None:
         self.run = game.run
+        self.written = Recycler().empty
 
     def step(self, games: int, batch: SelfPlay) -> None:
         self.run(batch_loops.step, games, batch)

@@ -36,11 +36,24 @@ from armarl.environments.base import (
 from armarl.environments.one_thread import IN_USE, alone
 
 _PLAIN = 2**31
-_FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
+_FLOAT32, _INT8, _INT64 = np.dtype(np.float32), np.dtype(np.int8), np.int64
 
 
 class _OfAgents(dict[str, Any]):
     """A dictionary with an entry per agent. Its KeyError lists the known agents."""
+
+    def of(self, agent: Any) -> Any:
+        """Return the entry of an agent.
+
+        Raises:
+            KeyError: there is no such agent.
+            TypeError: `agent` is not a name.
+        """
+        try:
+            return self[agent]
+        except TypeError:  # a list, say, which no dictionary can look up
+            shown = brief(repr(agent), 60)
+            raise TypeError(f"an agent must be one of {', '.join(self)}, not {shown}") from None
 
     def __missing__(self, agent: object) -> Any:
         raise KeyError(f"unknown agent {agent!r}; choose from {', '.join(self)}")
@@ -119,8 +132,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self._does_more = self._mask_in_info or render_mode == "human"
         self._reward_kind = game.reward_kind(reward)
         self._returns = np.zeros(game.players)
-        self._observation_shape, self._mask_shape = (game.observation.size,), (len(game.actions),)
-        self._scratch_mask = np.zeros(self._mask_shape, np.int8)
+        self._observation_size, self._mask_size = game.observation.size, len(game.actions)
+        self._scratch_mask = np.zeros(self._mask_size, np.int8)
         self.metadata = {
             "name": f"{game.name}_v0",
             "render_modes": list(modes_of(game)),  # PettingZoo's wrappers add to it
@@ -138,10 +151,12 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of an agent. All agents share one object."""
+        self._seats.of(agent)  # raises
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the action space of an agent. All agents share one object."""
+        self._seats.of(agent)  # raises
         return self.action_spaces[agent]
 
     @alone
@@ -206,11 +221,17 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             if over:
                 self._was_dead_step(action)
                 return
-            plain = type(action) is int and 0 <= action < _PLAIN  # saves a call
-            number = action if plain else action_number(action)
+            kind = type(action)
+            if kind is _INT64:  # from a NumPy array, as most actions are; saves a call
+                number = int(action)
+            elif kind is int and 0 <= action < _PLAIN:
+                number = action
+            else:
+                number = action_number(action)
             before = self._states.copy() if self._draws else None
-            mask, fixed = self._scratch_mask, self.game._fixed_argument
-            seat = self.game._play_one(
+            game, mask = self.game, self._scratch_mask
+            fixed = game._fixed_argument
+            seat = game._play_one(
                 self._states, 0, number, mask, self._returns, self._reward_kind, fixed
             )
             if seat == WAS_ILLEGAL:
@@ -261,15 +282,19 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     def observe(self, agent: str) -> Any:
         """Return an agent's observation, in new arrays. Can be called at any time."""
-        observation = np.empty(self._observation_shape, _FLOAT32)
-        mask = np.empty(self._mask_shape, _INT8)
+        observation = np.empty(self._observation_size, _FLOAT32)
+        mask = np.empty(self._mask_size, _INT8)
         at_work, this = self._at_work, get_ident()
         if at_work.setdefault("thread", this) != this:
             raise RuntimeError(IN_USE)
+        game = self.game
         try:
-            self.game._view_one(
-                self._states, 0, self._seats[agent], observation, mask, self.game._fixed_argument
+            game._view_one(
+                self._states, 0, self._seats[agent], observation, mask, game._fixed_argument
             )
+        except TypeError:
+            self._seats.of(agent)  # says so, if that is no name
+            raise
         finally:
             at_work.clear()
         if self._mask_in_info:
@@ -309,8 +334,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     def _view(self, seat: int) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
         """Return the observation and the mask of a seat, in new arrays."""
-        observation = np.empty(self._observation_shape, _FLOAT32)
-        mask = np.empty(self._mask_shape, _INT8)
+        observation = np.empty(self._observation_size, _FLOAT32)
+        mask = np.empty(self._mask_size, _INT8)
         self.game._view_one(self._states, 0, seat, observation, mask, self.game._fixed_argument)
         return observation, mask
 
@@ -429,19 +454,19 @@ class CheckedAECEnv(RawAECEnv):
     def _takes(self, action: Any) -> bool:
         """Return whether the action is in the space, or is None once the agent is done."""
         if type(action) in (int, np.int64):  # ten times as fast as `contains`
-            return bool(0 <= action < self._scratch_mask.size)
+            return bool(0 <= action < self._mask_size)
         if action is None:
             agent = self.agent_selection
             return bool(self.terminations[agent] or self.truncations[agent])
         try:
-            return bool(0 <= action_number(action) < self._scratch_mask.size)
+            return bool(0 <= action_number(action) < self._mask_size)
         except TypeError:
             return False
 
     def _untaken(self, action: Any) -> str:
         """The error text for a refused action: PettingZoo's message and our reason."""
         try:
-            reason = f"{action_number(action)} is not in 0 to {self._scratch_mask.size - 1}"
+            reason = f"{action_number(action)} is not in 0 to {self._mask_size - 1}"
         except TypeError as error:
             reason = str(error)
         return f"action is not in action space: {reason}"

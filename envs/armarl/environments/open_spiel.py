@@ -341,8 +341,15 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         return [float(x) for x in self._game.returns(self.states, _IT)[0]]
 
     def resample_from_infostate(self, player: int, sampler: Any) -> OpenSpielState:
-        """Call `resampled` under OpenSpiel's name; `sampler` returns a number in [0, 1)."""
-        return self.resampled(player, int(float(sampler()) * _MOST_SEEDS))
+        """Call `resampled` under OpenSpiel's name; `sampler` returns a number in [0, 1).
+
+        Raises:
+            ValueError: the number is not in [0, 1), or see `resampled`.
+        """
+        drawn = float(sampler())
+        if not 0 <= drawn < 1:  # refuses NaN too
+            raise ValueError(f"the sampler must return a number in [0, 1), not {drawn}")
+        return self.resampled(player, int(drawn * _MOST_SEEDS))
 
     @alone
     def serialize(self) -> str:

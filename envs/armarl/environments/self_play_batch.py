@@ -150,9 +150,12 @@ class SelfPlayBatch:
         }
 
     def new_turn(self) -> Turn:
-        """Return arrays that `reset` and `step` can write to, instead of new ones each time."""
-        zeros = self._device.zeros
-        return Turn(**{name: zeros(*column) for name, column in self._columns.items()})
+        """Return arrays that `reset` and `step` can write to, instead of new ones each time.
+
+        Until then their contents are arbitrary.
+        """
+        written = self._device.written
+        return Turn(**{name: written(*column) for name, column in self._columns.items()})
 
     @property
     def device(self) -> str:

@@ -468,6 +468,8 @@ def _game_of(lines: _Lines) -> Game:
     text = lines.take("variant ")
     try:
         variant: Any = read_json(text)
+        if not isinstance(variant, dict) or not isinstance(variant.get("options"), dict):
+            raise ValueError('it must be an object with a "game", "players" and "options"')
         game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
         lines.refuse(f"the variant cannot be made: {brief(error)}")

@@ -400,3 +400,27 @@ def test_ada_31_nothing_to_enrol() -> None:
     table.put(table.home("green"), "green", 50)
     assert "enrol" not in table.legal()
     assert "enrol" not in Table().legal()
+
+
+def told(table: Table) -> str:
+    """Play `end` and return the last sentence that tells what came of it."""
+    game, before = table.match.game, table.match.states[0].copy()
+    seat = int(before["to_move"])
+    table.play("end")
+    return str(
+        game.tell(table.match.states[0], (seat, game.actions.id("end")), before=before).words[-1]
+    )
+
+
+def test_the_end_of_a_game_is_told_with_its_reason() -> None:
+    table = Table()
+    table.own("green", [table.post(name) for name in ("Centre", "North", "East")])
+    round_of_ends(table)
+    assert told(table) == (
+        "player 0 wins: green claimed victory, and one turn later still owns 7 territories of the "
+        "green lair and 3 trading posts, the Centre among them (ADA-27, ADA-28)."
+    )
+    table = Table()
+    table.own("green", [city for colour in COLOURS[1:] for city in table.cities(colour)[:2]][:4])
+    round_of_ends(table)
+    assert "of the green lair and 4 cities in enemy lairs (ADA-27, ADA-28)." in told(table)

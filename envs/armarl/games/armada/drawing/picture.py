@@ -14,6 +14,7 @@ from armarl.games.armada.chart.geography import CENTRAL, Chart, Raster
 from armarl.games.armada.chart.outlines import SIZE
 from armarl.games.armada.drawing import pieces
 from armarl.games.armada.drawing.ground import FRAME, LEFT, TOP, Ground, frame
+from armarl.games.armada.text.describe import colours_of, enemy_cities
 
 WIDTH = SIZE + 2 * LEFT
 LEGEND = TOP + SIZE + FRAME + 34  # the middle of the line under the map
@@ -317,7 +318,7 @@ def _panel(scene: Scene, player: int) -> list[Part]:
     x = 14 + player * (wide + gap)
     moves = view["to_move"] == player
     you = "" if scene.seat is None else relation(scene.game.sides, scene.seat, player)
-    result, colours = view["result"], _colours(scene, player)
+    result, colours = view["result"], colours_of(view, player)
     won = bool(result and player in result["winners"])
     room = wide / len(colours)
     title = write(
@@ -348,18 +349,12 @@ def _panel(scene: Scene, player: int) -> list[Part]:
     ]
 
 
-def _colours(scene: Scene, player: int) -> list[str]:
-    """Return a player's colours: with two players two each, every other one (ADA-11)."""
-    own = list(scene.view["reserve"])
-    return own[player::2] if scene.game.players == 2 else [own[player]]
-
-
 def _score(scene: Scene, colour: str, wide: float) -> str:
     """Return a colour with its land, its posts, its cities in enemy lairs, and its reserve."""
     view, chart = scene.view, scene.game.attributes["chart"]
     owned = [t for t in chart.territories if view["territories"][t.name]["owner"] == colour]
     posts = sum(t.post is not None for t in owned)
-    cities = sum(t.city and t.lair != colour for t in owned)
+    cities = enemy_cities(view, chart, colour)
     text = f'<g transform="translate(38 78)">{pieces.shape(colour, 0.9)}</g>'
     claim = " claims victory" if colour in view["claims"] else ""
     text += write(colour + claim, 66, 87, 26, "var(--ink)", "start", wide - 76)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armarl.games.armada.actions import CARD_NAMES, CENTRAL, TERRITORIES
-from armarl.games.armada.chart.loading import COLOURS
+from armarl.games.armada.chart.geography import COLOURS, Chart
 from armarl.games.armada.dice import DIE_NAMES
 from armarl.games.armada.knowledge import HELD, LACKED
 from armarl.games.armada.state import (
@@ -44,6 +44,22 @@ def stage_name(stage: int) -> str:
     if PLACE_ENROLLED <= stage <= PLACE_NATIVES:
         return "place"
     return {PEEKING: "look", OVER: "over"}.get(stage, "answer")
+
+
+def colours_of(view: dict[str, Any], player: int) -> list[str]:
+    """Return a player's colours: with two players two each, every other one (ADA-11)."""
+    own = list(view["reserve"])
+    return own[player::2] if len(view["hand_sizes"]) == 2 else [own[player]]
+
+
+def enemy_cities(view: dict[str, Any], chart: Chart, colour: str) -> int:
+    """Return how many cities a colour owns in lairs that are not its player's (ADA-27)."""
+    players = range(len(view["hand_sizes"]))
+    own = next(own for player in players if colour in (own := colours_of(view, player)))
+    return sum(
+        t.city and t.lair not in own and view["territories"][t.name]["owner"] == colour
+        for t in chart.territories
+    )
 
 
 def owner_name(owner: int) -> str | None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from armarl.common.messages import listed
 from armarl.core.pictures.picture import Scene, Told
+from armarl.games.armada.chart.geography import CENTRAL, POSTS, Chart
+from armarl.games.armada.rules.scoring import CITIES_ASKED, POSTS_ASKED
+from armarl.games.armada.state import LAIR_HELD
+from armarl.games.armada.text.describe import enemy_cities
 
 View = dict[str, Any]
 _EMPTY = {"owner": None, "colour": None, "bands": 0, "tribes": 0, "gold": 0}
@@ -229,8 +234,7 @@ def _next(scene: Scene) -> Iterator[str]:
     assert scene.before is not None
     view, before = scene.view, scene.before
     if (result := view["result"]) is not None:
-        winners = listed([scene.names[winner] for winner in result["winners"]])
-        yield f"{winners} wins." if winners else "The game is cut short, and nobody has won."
+        yield _outcome(scene, result["winners"])
         return
     turn, old = view["turn"], before["turn"]
     mover = scene.names[view["to_move"]]
@@ -240,6 +244,38 @@ def _next(scene: Scene) -> Iterator[str]:
         yield f"{_capital(turn['colour'])}'s turn begins ({mover})."
     elif view["to_move"] != before["to_move"] and turn["stage"] == "answer":
         yield f"{mover} is asked for a card."
+
+
+def _outcome(scene: Scene, winners: list[int]) -> str:
+    """Return who has won and by what, which tells a newcomer what the game is about."""
+    if not winners:
+        return "The game is cut short (ADA-26, ADA-30), and nobody has won."
+    name = listed([scene.names[winner] for winner in winners])
+    assert scene.before is not None
+    claims = scene.before["claims"]
+    of_the_turn = [colour for colour in claims if colour == scene.before["turn"]["colour"]]
+    for colour in of_the_turn + claims:
+        if reasons := _victory(scene, colour):
+            return (
+                f"{name} wins: {colour} claimed victory, and one turn later still owns {reasons} "
+                "(ADA-27, ADA-28)."
+            )
+    return f"{name} wins: the others have nothing left to play with (ADA-29)."
+
+
+def _victory(scene: Scene, colour: str) -> str:
+    """Return what of ADA-27 a colour owns, or "" if it is not in victory."""
+    chart: Chart = scene.game.attributes["chart"]
+    own = [t for t in chart.territories if _at(scene.view, t.name)["owner"] == colour]
+    in_lair = Counter(t.lair for t in own if t.lair != CENTRAL)
+    best, most = max(in_lair.items(), key=lambda found: found[1], default=("", 0))
+    if most < LAIR_HELD:
+        return ""
+    lair, posts = f"{most} territories of the {best} lair", [t.post for t in own if t.post]
+    cities = enemy_cities(scene.view, chart, colour)
+    if POSTS[0] in posts and len(posts) >= POSTS_ASKED:
+        return f"{lair} and {len(posts)} trading posts, the Centre among them"
+    return f"{lair} and {cities} cities in enemy lairs" if cities >= CITIES_ASKED else ""
 
 
 # --- words ---------------------------------------------------------------------------------------

@@ -1,0 +1,69 @@
+"""New arrays whose memory is used again, for results that are large and soon dropped.
+
+The system clears memory before it hands it out, which for the observations of a large batch takes
+as long as to compute them. So a `Recycler` keeps the memory of an array that nobody refers to any
+more, and makes the next array of this size from it. It never touches an array that is still in use.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEAST_BYTES = 1 << 18  # a smaller array costs less than it would to keep its memory
+_MOST_SPARE = 1  # per size: enough for a loop that holds a result while it asks for the next
+
+Spare = list[NDArray[np.uint8]]
+
+
+class _Lease:
+    """Owner of an array's memory. It goes back when the array and all its views are gone."""
+
+    def __init__(self, memory: NDArray[np.uint8], spare: Spare, shape: Any, dtype: Any) -> None:
+        self._memory, self._spare = memory, spare
+        self.__array_interface__ = {**memory.__array_interface__, "shape": shape, "typestr": dtype}
+
+    def __del__(self) -> None:
+        if len(self._spare) < _MOST_SPARE:
+            self._spare.append(self._memory)
+
+
+class Recycler:
+    """A source of arrays for an owner whose arrays have few shapes, such as a batch.
+
+    A copy of it begins without memory.
+
+    Example:
+        >>> import numpy as np
+        >>> from armarl.core.recycled_arrays import Recycler
+        >>> recycler = Recycler()
+        >>> first = recycler.empty((512, 512), np.float32)
+        >>> address = first.ctypes.data
+        >>> recycler.empty((512, 512), np.float32).ctypes.data == address  # `first` is in use
+        False
+        >>> del first
+        >>> recycler.empty((512, 512), np.float32).ctypes.data == address
+        True
+    """
+
+    def __init__(self) -> None:
+        self._spare: dict[int, Spare] = {}  # memory that nobody uses, by size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Recycler, ()
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return an array with arbitrary contents, which the caller must write completely."""
+        dtype = np.dtype(dtype)
+        size = math.prod(shape) * dtype.itemsize
+        if size < LEAST_BYTES:
+            return np.empty(shape, dtype)
+        spare = self._spare.setdefault(size, [])
+        try:
+            memory = spare.pop()
+        except IndexError:
+            memory = np.empty(size, np.uint8)
+        return np.asarray(_Lease(memory, spare, shape, dtype.str))
