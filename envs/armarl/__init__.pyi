@@ -56,6 +56,7 @@ from .arena.tournament import play_tournament as play_tournament
 from .arena.tournament import read_tournament as read_tournament
 from .matches.match import MatchResult as MatchResult
 from .matches.match import play_match as play_match
+from .matches.records import position_record as position_record
 from .matches.records import read_records as read_records
 from .matches.standings import Standing as Standing
 from .workers.ray_cluster import RayCluster as RayCluster

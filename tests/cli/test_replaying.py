@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 
@@ -37,6 +38,35 @@ def test_games_of_a_file(games, tmp_path, capsys):
     assert [view["seat"] for view in pages(page)[0]["views"]] == [1]
     assert main(["replay", str(games), "--html", str(page), "--think", "random"]) == 0
     assert all("thoughts" in moment for moment in pages(page)[0]["views"][0]["moments"][1:])
+
+
+def test_a_position_by_hand(tmp_path, capsys):
+    file, page = tmp_path / "position.json", tmp_path / "page.html"
+    game = make_game("armadora", board="mini")
+    file.write_text(json.dumps(game.describe(game.new_states(1)[0])), encoding="utf-8")
+    assert main(["replay", str(file), "--html", str(page), "--think", "random"]) == 0
+    assert len(pages(page)[0]["views"][0]["moments"][0]["thoughts"]) == 1
+    assert main(["replay", str(file), "--draw"]) == 0
+    assert "stopped after 0 actions" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{}", "describes no position: it lacks 'players'"),
+        ('{"players": 2}', "describes no position: it lacks 'game'"),
+        ('{"players": 2, "game": "go"}', "describes no position: unknown game 'go'"),
+        ('{"players": 2, "game": "armadora", "x": 1}', "describes no position: a description of"),
+        ('{"players": 2, "game": "armadora", "options": []}', "describes no position: "),
+        ('{"players": 2', "describes no position: "),
+    ],
+)
+def test_a_position_that_cannot_be_read(tmp_path, capsys, text, says):
+    file = tmp_path / "position.json"
+    file.write_text(text, encoding="utf-8")
+    assert main(["replay", str(file), "--html", str(tmp_path / "page.html")]) != 0
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_some_games_are_printed(games, capsys):

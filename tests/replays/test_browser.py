@@ -6,7 +6,7 @@ from html import escape
 
 import pytest
 
-from armarl import Replay, make_game, make_player
+from armarl import Replay, make_game, make_player, position_record
 from armarl.replays.thoughts import think_over
 from browser import Watched, browser
 from recorded import recorded
@@ -244,3 +244,19 @@ def test_a_reader_without_scripts_is_told(chromium, files):
     page.goto(files["fog"].as_uri())
     assert "needs scripts" in page.locator("body").inner_text()
     context.close()
+
+
+def test_a_position_by_hand_shows_what_players_think(chromium, tmp_path):
+    game = make_game("armadora")
+    record = position_record(game, game.state_from({"palisades": ["c3-c4"]}))
+    names = ("armadora-2p", "random")
+    thoughts = {name: think_over(record, make_player(name, game)) for name in names}
+    Replay([record], None, [thoughts]).write(tmp_path / "page.html")
+    watched, page = opened(chromium, tmp_path / "page.html")
+    assert page.locator("#page-thoughts article").count() == 2
+    said = page.locator("#page-thought-0").inner_text()
+    assert said.startswith("player 0 is to move.")
+    assert page.locator("#page-thought-1 tbody tr").count() == 5
+    assert watched.serious() == []
+    assert watched.complaints == []
+    page.close()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import check_fog
-from armarl import Replay, Thoughts, make_game, make_player, read_records
+from armarl import Replay, Thoughts, make_game, make_player, position_record, read_records
 from armarl.core.pictures.film import changes
 from armarl.replays.thoughts import Fall, expectations, falls, think_over
 from recorded import as_file, data_of, recorded, words_of
@@ -237,7 +237,7 @@ def test_wrong_numbers_of_thoughts_and_seats():
     record = recorded(make_game("armadora"), most=3)
     with pytest.raises(ValueError, match="1 games need thoughts on 1 games"):
         Replay([record], thoughts=[])
-    with pytest.raises(ValueError, match="has 3 actions, and thoughts on 2"):
+    with pytest.raises(ValueError, match="has 3 decisions, and thoughts on 2"):
         Replay([record], thoughts=[{"one": [None, None]}])
     with pytest.raises(ValueError, match="needs at least one game"):
         Replay([])
@@ -338,3 +338,47 @@ def test_expectations_and_falls():
     assert thinker["lines"][0] == [list(point) for point in lines[0]]
     assert thinker["lines"][1] == []
     assert all(record.seats[move - 1] == 0 for move, _, _ in thinker["falls"])
+
+
+POSITION = {"palisades": ["c3-c4"], "warriors": {"c4": {"player": 0, "value": 5}}, "to_move": 1}
+
+
+def test_what_players_think_of_a_position_by_hand():
+    game = make_game("armadora")
+    record = position_record(game, game.state_from(POSITION))
+    players = {name: make_player(name, game) for name in ("armadora-2p", "greedy")}
+    thoughts = {name: think_over(record, player) for name, player in players.items()}
+    data = data_of(Replay([record], None, [thoughts]).html())["games"][0]
+    assert (data["seats"], data["deciders"], data["stopped"]) == ([], [1], True)
+    whole, first, second = data["views"]
+    assert len(whole["moments"]) == 1
+    assert whole["moments"][0]["thoughts"] == second["moments"][0]["thoughts"]
+    assert len(whole["moments"][0]["thoughts"][0]["rows"]) == 5
+    assert "thoughts" not in first["moments"][0]  # the other seat's
+    (line,) = [line for line in whole["thinkers"][0]["lines"] if line]
+    assert line == [[0, whole["moments"][0]["thoughts"][0]["value"]]]
+
+
+def test_a_position_that_is_over_has_no_thoughts():
+    game = make_game("armadora")
+    state = game.new_states(0)[0]
+    rng = np.random.default_rng(0)
+    states = np.full(1, state)
+    while not game.statuses(states)[0][0]:
+        legal = np.flatnonzero(game.legal_masks(states)[0])
+        game.apply(states, np.array([0]), rng.choice(legal, 1))
+    record = position_record(game, states[0], ["Ann", "Bo"])
+    assert (record.ending, sum(record.returns)) == ("end", 0)
+    assert think_over(record, make_player("random", game)) == []
+    Replay([record]).html()
+
+
+def test_a_position_record_refuses_nonsense():
+    game = make_game("armadora")
+    state = game.new_states(0)[0]
+    with pytest.raises(ValueError, match="2 seats need 2 names, got 1"):
+        position_record(game, state, ["Ann"])
+    with pytest.raises(TypeError):
+        position_record(game, 5)
+    with pytest.raises(TypeError):
+        position_record(make_game("armada"), state)

@@ -269,7 +269,11 @@ def _one_game(command: argparse.ArgumentParser) -> None:
 
 
 def _replay(command: argparse.ArgumentParser) -> None:
-    command.add_argument("records", type=Path, help="a file of game records")
+    command.add_argument(
+        "records",
+        type=Path,
+        help="a file of game records, or of one position (`describe`, as JSON)",
+    )
     command.add_argument(
         "--draw",
         action="store_true",

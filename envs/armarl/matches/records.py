@@ -115,6 +115,46 @@ class Record:
         )
 
 
+def position_record(game: Game, state: State, players: Sequence[str] | None = None) -> Record:
+    """Return a position as a record without actions, for `Replay` and `think_over`.
+
+    It has no lines, so it cannot be read back from a file.
+
+    Args:
+        game: the variant.
+        state: the position, such as one of `Game.state_from`.
+        players: a name for each seat. None: "player 0", "player 1", ...
+
+    Raises:
+        TypeError: `state` is not a state of this game.
+        ValueError: the state breaks a rule, or the number of names is wrong.
+
+    Example:
+        >>> import armarl
+        >>> game = armarl.make_game("armadora")
+        >>> position = position_record(game, game.state_from({"palisades": ["c3-c4"]}))
+        >>> armarl.think_over(position, armarl.make_player("random", game))[0].probabilities.shape
+        (1, 229)
+    """
+    states = np.full(1, state)
+    game.check_states(states)
+    names = [f"player {seat}" for seat in range(game.players)] if players is None else players
+    if len(names) != game.players:
+        raise ValueError(f"{game.players} seats need {game.players} names, got {len(names)}")
+    over = bool(game.statuses(states)[0][0])
+    returns = game.returns(states, np.zeros(1, np.int64))[0] if over else np.zeros(game.players)
+    return Record(
+        game=game,
+        players=tuple(names),
+        actions=(),
+        seats=(),
+        ending="end" if over else "stopped",
+        returns=tuple(returns.tolist()),
+        states=states,
+        lines=(),
+    )
+
+
 # --- writing --------------------------------------------------------------------------------------
 
 

@@ -169,7 +169,7 @@ function listThinkers() {
 
 function curve(thinker) {
   const seats = game.players.map((_, seat) => seat).filter((seat) => thinker.lines[seat].length);
-  if (!seats.length) return [];
+  if (!seats.length || !last()) return [];
   const chart = drawn("svg", { class: "curve", viewBox: `-4 -4 ${WIDE + 8} ${HIGH + 8}`, role: "img" });
   const said = seats.map((seat) => {
     const [[, first], [, end]] = [thinker.lines[seat][0], thinker.lines[seat].at(-1)];
@@ -210,14 +210,14 @@ function worst(thinker) {
   ];
 }
 
-// Shows what was thought before this action.
+// Shows what was thought before this action, or about a position by hand.
 function think(moment) {
   for (const here of document.querySelectorAll(".here")) {
     here.setAttribute("d", `M${across(move)} 0V${HIGH}`);
   }
   view.thinkers.forEach((_, k) => {
     const thought = moment.thoughts && moment.thoughts[k];
-    at(`thought-${k}`).replaceChildren(...(thought ? table(thought, text(moment.move)) : []));
+    at(`thought-${k}`).replaceChildren(...(thought ? table(thought, move ? text(moment.move) : "") : []));
   });
 }
 
@@ -226,10 +226,11 @@ function table({ value, rows }, played) {
   const shown = heads.map((_, k) => rows.some((row) => row[k] !== null));
   const words = [String, (p) => `${(100 * p).toFixed(1)} %`, String, signed];
   const line = (cells, kind, more = {}) => make("tr", more, ...cells.filter((_, k) => shown[k]).map(kind));
-  const mover = game.players[game.seats[move - 1]];
+  const mover = game.players[game.deciders[Math.max(0, move - 1)]];
   const expects = value === null ? "" : ` ${mover} could expect ${signed(value)}.`;
+  const when = move ? `Before move ${move}, ${played}:` : `${mover} is to move.`;
   return [
-    make("p", { textContent: `Before move ${move}, ${played}:${expects}` }),
+    make("p", { textContent: when + expects }),
     make(
       "table",
       {},

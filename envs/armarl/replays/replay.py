@@ -22,7 +22,7 @@ from armarl.games.make_game import make_game
 from armarl.matches.records import Record
 from armarl.players.protocol import Thoughts
 from armarl.replays import page
-from armarl.replays.thoughts import as_json, expectations, falls
+from armarl.replays.thoughts import as_json, deciders, expectations, falls
 
 MOST_NAME = 40  # characters of a player's name
 
@@ -150,9 +150,9 @@ def _game(
     if seat is not None:
         whole_number(f"the seat of game {number + 1}", seat, 0, game.players - 1)
     for thoughts in opinions.values():
-        if len(thoughts) != len(record.actions):
+        if len(thoughts) != len(deciders(record)):
             raise ValueError(
-                f"game {number + 1} has {len(record.actions)} actions, and thoughts on "
+                f"game {number + 1} has {len(deciders(record))} decisions, and thoughts on "
                 f"{len(thoughts)}"
             )
     names = _distinct(record.players)
@@ -161,6 +161,7 @@ def _game(
         "name": _name(game),
         "players": names,
         "seats": list(record.seats),
+        "deciders": list(deciders(record)),
         "stopped": record.ending == "stopped",
         "views": [_view(record, names, look, opinions, texts, films) for look in seats],
     }
@@ -198,14 +199,27 @@ def _view(
             moment["turn"] = texts.number(told.turn or f"turn {turn}")
             moment["told"] = [texts.number(word) for word in told.words]
             thoughts = [of_game[k - 1] for of_game in opinions.values()]
-            if own and any(thought is not None for thought in thoughts):
-                moment["thoughts"] = [
-                    None if thought is None else as_json(thought, action, notation)
-                    for thought in thoughts
-                ]
+            if own:
+                moment |= _thought(thoughts, action, notation)
         moments.append(moment)
+    if not record.actions and seat in (None, *deciders(record)):  # a position in play, or its end
+        thoughts = [on_it for of_game in opinions.values() for on_it in of_game]
+        moments[0] |= _thought(thoughts, None, game.actions.texts)
     thinkers = [_thinker(record, seat, name, texts, opinions[name]) for name in opinions]
     return {"seat": seat, "film": film, "moments": moments, "thinkers": thinkers}
+
+
+def _thought(
+    thoughts: Sequence[Thoughts | None], action: int | None, notation: Sequence[str]
+) -> dict[str, Any]:
+    """Return the part of a moment that holds what players thought; empty if they told nothing."""
+    if all(thought is None for thought in thoughts):
+        return {}
+    return {
+        "thoughts": [
+            None if thought is None else as_json(thought, action, notation) for thought in thoughts
+        ]
+    }
 
 
 def _thinker(

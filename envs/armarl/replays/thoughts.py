@@ -26,6 +26,8 @@ def think_over(
 ) -> list[Thoughts | None]:
     """Ask a player what it thinks before each action of a recorded game, in place of its seat.
 
+    A record without actions is a position in play: then it is asked about that position.
+
     Args:
         record: the game.
         player: the player. It knows what the seat to move knew.
@@ -33,7 +35,8 @@ def think_over(
             to stop.
 
     Returns:
-        For each action the player's thoughts, a batch of one. None if it cannot tell any.
+        For each action, or for the position, the player's thoughts, a batch of one. None if it
+        cannot tell any.
 
     Raises:
         ValueError: the player was made for another variant.
@@ -49,7 +52,7 @@ def think_over(
         >>> think_over(record, armarl.make_player("random", game))[0].probabilities.shape
         (1, 229)
     """
-    game, count = record.game, len(record.actions)
+    game, count = record.game, len(deciders(record))
     check_variant(player, game)
     if not isinstance(player, Thinker):
         return [None] * count
@@ -57,13 +60,23 @@ def think_over(
     chance = game.new_chance(np.arange(count))
     for first in range(0, count, _AT_ONCE):
         places = np.arange(first, min(first + _AT_ONCE, count))
-        thoughts = ask_thoughts(player, game, *game.questions(record.states[:-1], places, chance))
+        thoughts = ask_thoughts(
+            player, game, *game.questions(record.states[:count], places, chance)
+        )
         for k in range(places.size):
             columns: Any = (None if f is None else f[k : k + 1] for f in thoughts)
             found.append(Thoughts(*columns))
         if progress is not None:
             progress(len(found), count)
     return found
+
+
+def deciders(record: Record) -> tuple[int, ...]:
+    """Return the seat that decides in each position that players can think about."""
+    if record.actions:
+        return record.seats
+    statuses, seats = record.game.statuses(record.states)
+    return () if statuses[0] else (int(seats[0]),)
 
 
 class Fall(NamedTuple):
@@ -94,7 +107,7 @@ def expectations(
         thoughts on a seat's decisions its list is empty.
     """
     found: list[list[tuple[int, float]]] = [[] for _ in range(record.game.players)]
-    for number, (seat, thought) in enumerate(zip(record.seats, thoughts, strict=True)):
+    for number, (seat, thought) in enumerate(zip(deciders(record), thoughts, strict=True)):
         value = None if thought is None or thought.value is None else _number(thought.value, 0)
         if value is not None:
             found[seat].append((number, value))
@@ -126,11 +139,11 @@ def falls(lines: Sequence[Sequence[tuple[int, float]]]) -> list[Fall]:
     return sorted(found, key=lambda fall: (fall.after - fall.before, fall.move))[:MOST_FALLS]
 
 
-def as_json(thoughts: Thoughts, action: int, notation: Sequence[str]) -> dict[str, Any]:
+def as_json(thoughts: Thoughts, action: int | None, notation: Sequence[str]) -> dict[str, Any]:
     """Return thoughts as JSON types: the expected return, and rows of the best actions.
 
     A row is a notation, its probability, value and visits, None where there is no opinion. The
-    action that was played has a row in any case.
+    action that was played, if any was, has a row in any case.
     """
     columns = [
         None if column is None else column[0]
@@ -141,7 +154,8 @@ def as_json(thoughts: Thoughts, action: int, notation: Sequence[str]) -> dict[st
     if ranking is not None:
         order = np.argsort(-np.nan_to_num(ranking, nan=-np.inf), kind="stable")
         chosen = [int(a) for a in order[:MOST_ROWS] if _said(columns, a)]
-        for number in [*chosen, *([] if action in chosen else [action])]:
+        played = [] if action is None or action in chosen else [action]
+        for number in [*chosen, *played]:
             rows.append([notation[number], *(_number(c, number) for c in columns)])
     value = None if thoughts.value is None else _number(thoughts.value, 0)
     return {"value": value, "rows": rows}
