@@ -1,7 +1,7 @@
 """How close `armarl exploit` comes to a best response where the exact one is known.
 
     python scripts/experiments/best_response_gap.py runs/gap
-    python scripts/experiments/best_response_gap.py runs/gap --players greedy:noise=0.2 --seeds 1
+    python scripts/experiments/best_response_gap.py runs/gap --game armadora --players runs/mini
 
 Trains best responses on Kuhn poker and on Armadora's mini board with the code of the command, into
 folders under the given one, and prints a row for each. All returns are means over both seats: that
@@ -23,7 +23,9 @@ import numpy as np
 
 import armarl
 from armarl.analysis.exploitability import Floats, GameTree, exploitability
+from armarl.players.player_specs import as_spec
 from armarl.players.protocol import Player
+from armarl.policies.paths import label, policy_path
 from armarl_training.run.exploit import Exploit, recipe_for
 from armarl_training.run.run import Run
 from exploitability_in_training import SETTINGS
@@ -63,6 +65,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--game", choices=[KUHN.name, MINI.name], help="one game alone")
     parser.add_argument("--players", nargs="+", default=["random", "greedy"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--decisions", type=int, default=300_000, help="of each run (300,000)")
@@ -74,11 +77,13 @@ def main() -> None:
         ppo = Path(scratch) / "kuhn.yaml"
         ppo.write_text(f"game: kuhn_poker\nevaluation: {{workers: 1}}{SETTINGS}", encoding="utf-8")
         for game, config in ((KUHN, ppo), (MINI, "armadora-mini")):
+            if options.game not in (None, game.name):
+                continue
             tree = GameTree(game)
             for player in options.players:
                 folder = options.folder / f"{game.name}-{re.sub('[^a-z0-9]+', '-', player)}"
                 recipe = recipe_for(
-                    *(player, folder, game, config),
+                    *(player, folder, game, None if policy_path(player) else config),
                     decisions=options.decisions,
                     seeds=options.seeds,
                 )
@@ -95,7 +100,11 @@ def row(tree: GameTree, player: str, search: Exploit) -> str:
     assert found.match is not None
     last = found.match.standings[0].reward
     cells = [
-        *(tree.game.name, player, f"{exploitability(tree, play).exploitability:.4f}"),
+        *(
+            tree.game.name,
+            label(as_spec(player)),
+            f"{exploitability(tree, play).exploitability:.4f}",
+        ),
         ", ".join(f"{value:.4f}" for value in trained),
         f"{last:.4f} (seed {found.best}, {found.match.games} games)",
     ]
