@@ -67,6 +67,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--game", choices=[KUHN.name, MINI.name], help="one game alone")
     parser.add_argument("--players", nargs="+", default=["random", "greedy"])
+    parser.add_argument("--start", help="the same as of `armarl exploit`")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--decisions", type=int, default=300_000, help="of each run (300,000)")
     options = parser.parse_args()
@@ -84,6 +85,7 @@ def main() -> None:
                 folder = options.folder / f"{game.name}-{re.sub('[^a-z0-9]+', '-', player)}"
                 recipe = recipe_for(
                     *(player, folder, game, None if policy_path(player) else config),
+                    start=options.start,
                     decisions=options.decisions,
                     seeds=options.seeds,
                 )
