@@ -1,8 +1,8 @@
 """Write generated documentation: `python scripts/make_docs.py`.
 
-The games' pages and the page of training settings are made from the code. Parts of two pages about
-the shipped policies are made from the policies' files. `--check` writes nothing and fails if a page
-is out of date.
+The games' pages and the page of training settings are made from the code. Parts of three pages
+about the shipped policies are made from the policies' files, and from results of `armarl exploit`.
+`--check` writes nothing and fails if a page is out of date.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ from armarl.cli.rules import rules_page
 from armarl.core.game import Game
 from armarl.games.catalogue import OURS, game_entry
 from armarl.games.make_game import make_game
-from policy_tables import cards, drawings, filled, overview, section
+from policy_tables import (
+    BEST_RESPONSES,
+    best_responses,
+    cards,
+    drawings,
+    filled,
+    overview,
+    section,
+)
 from settings_page import settings_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,6 +168,10 @@ def pages() -> Iterator[tuple[Path, str]]:
             {"policies": overview(shipped, "../docs/playing/policy-cards.md")},
         ),
         (own, {card.name: section(card) for card in shipped}),
+        (
+            DOCS / "playing" / "exploitability.md",
+            {"best-responses": best_responses(BEST_RESPONSES)},
+        ),
     ):
         yield page, filled(page.read_text(encoding="utf-8"), made)
     for place, drawing in drawings(shipped):

@@ -8,12 +8,16 @@ from pathlib import Path
 from armarl.arena.policy_card import Card, Measured, read_card
 from armarl.arena.policy_card_text import facts, version_note
 from armarl.games.catalogue import OURS
+from armarl.matches.standings import Standing
 from armarl.players.registry import shipped_policies
+from armarl.policies.saved_policy import load_policy
+from armarl_training.run.exploit import Found, read_found
 from armarl_training.run.progress import curve
 
 ALWAYS = ("random", "greedy")  # the rivals in the table of all policies
 USUAL = 998  # matches of at least this many games need no note: 1,000 in whole rotations
 CURVES = Path("images", "curves")  # within docs/
+BEST_RESPONSES = Path(__file__).resolve().parents[2] / "docs" / "playing" / "best-responses"
 
 
 def cards() -> list[Card]:
@@ -56,6 +60,47 @@ def drawings(cards: list[Card]) -> Iterator[tuple[Path, str]]:
             yield CURVES / f"{card.name}.svg", curve([dict(row) for row in card.training.curve])
 
 
+def is_current(found: Found) -> bool:
+    """Whether results of `armarl exploit` are finished, and of a shipped policy as it is now."""
+    name = found.recipe.player
+    path = shipped_policies().get(name)
+    same = path is not None and found.recipe.weights == load_policy(path).weights_digest()
+    return same and found.match is not None
+
+
+def best_responses(folder: Path) -> str:
+    """Return the table of the shipped policies that `armarl exploit` measured, from its results.
+
+    Results on earlier weights of a policy are left out.
+    """
+    measured = [*filter(is_current, map(read_found, sorted(folder.glob("*.json"))))]
+    if not measured:
+        return "No shipped policy has been measured in this way yet."
+    lines = [
+        "| policy | the best response wins | fair | by seed, on the deals that choose | training "
+        "of the best | learner, first weights | processor |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    return "\n".join([*lines, *map(_best_response, measured)])
+
+
+def _best_response(found: Found) -> str:
+    config, match = found.recipe.config, found.match
+    assert match is not None
+    standing = match.standings[0]
+    best = next(run for run in found.runs if run.seed == found.best)
+    chosen = [100 * run.match.standings[0].win_rate for run in found.runs]
+    return _row(
+        f"`{found.recipe.player}`",
+        _interval(standing),
+        f"{100 * standing.fair:.1f} %",
+        ", ".join(f"{rate:.1f} %" for rate in chosen),
+        f"{best.decisions:,} decisions, {best.minutes:.0f} minutes",
+        f"{config.learner}, {config.start_from or 'random'}",
+        str(best.hardware["processor"]),
+    )
+
+
 def _strength(card: Card) -> Iterator[str]:
     """Yield a row for every rival, the strongest first."""
     yield "| rival | win rate | fair | cut short |"
@@ -70,7 +115,10 @@ def _strength(card: Card) -> Iterator[str]:
 def _cell(measured: Measured | None) -> str:
     if measured is None:
         return ""
-    found = measured.standing
+    return _interval(measured.standing)
+
+
+def _interval(found: Standing) -> str:
     rate, low, high = (100 * part for part in (found.win_rate, found.low, found.high))
     games = "" if found.games >= USUAL else f" of {found.games}"
     return f"{rate:.1f} % ({low:.1f} to {high:.1f}){games}"

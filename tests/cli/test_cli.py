@@ -59,6 +59,7 @@ def run(capsys, monkeypatch, tmp_path):
     [
         (),
         ("train",),
+        ("exploit",),
         ("evaluate",),
         ("arena",),
         ("play",),

@@ -12,8 +12,12 @@ from xml.etree import ElementTree
 import pytest
 
 from armarl.arena.policy_card import read_card
+from armarl.matches.match import MatchResult
+from armarl.matches.standings import Standing
+from armarl_training.run.exploit import FOUND, Found, Trained, recipe_for
+from keep_best_response import keep
 from paths import ROOT
-from policy_tables import drawings, overview, section
+from policy_tables import best_responses, drawings, overview, section
 from site_pages import as_on_site
 
 PAGES = [
@@ -74,6 +78,32 @@ def test_a_policy_whose_file_has_a_curve_is_shown_with_it() -> None:
     without = dataclasses.replace(card, training=card.training._replace(curve=[]))
     assert not list(drawings([without]))
     assert "](" not in section(without)
+
+
+def test_only_finished_best_responses_to_shipped_policies_are_in_the_table(tmp_path: Path) -> None:
+    recipe = recipe_for("armadora-2p", tmp_path)
+    standing = Standing("seed-1", 1000, 601, 0, 399, 0, 0.601, 0.57, 0.631, 0.5, 0.202)
+    match = MatchResult({}, 20_002, 500, 1000, 40.0, (standing, standing))
+    run = Trained(
+        seed=1, decisions=5_000, minutes=40, hardware={"processor": "Z80"}, versions={}, match=match
+    )
+    found = Found(recipe=recipe, runs=(run,), best=1, match=match)
+    earlier = recipe.model_copy(update={"weights": "0" * 64})
+    kept = tmp_path / "kept"
+    for wrong in (found.model_copy(update={"match": None}), Found(recipe=earlier, match=match)):
+        (tmp_path / FOUND).write_text(wrong.model_dump_json(), "utf-8")
+        with pytest.raises(ValueError, match="no finished results on a shipped policy as it is"):
+            keep(tmp_path, kept)
+    (tmp_path / FOUND).write_text(found.model_dump_json(), "utf-8")
+    assert keep(tmp_path, kept) == kept / "armadora-2p.json"
+    assert "has been measured" in best_responses(tmp_path / "nowhere")
+    *_, row = best_responses(kept).splitlines()
+    assert row == (
+        "| `armadora-2p` | 60.1 % (57.0 to 63.1) | 50.0 % | 60.1 % | 5,000 decisions, 40 minutes "
+        "| td, armadora-2p | Z80 |"
+    )
+    (kept / "armadora-2p.json").write_text(Found(recipe=earlier, match=match).model_dump_json())
+    assert "has been measured" in best_responses(kept)
 
 
 def test_every_policy_s_section_is_linked() -> None:

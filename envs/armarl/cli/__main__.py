@@ -130,6 +130,38 @@ def _sweep(command: argparse.ArgumentParser) -> None:
     _code(command)
 
 
+def _exploit(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "player", help="the player to respond to: a policy's name or path, a run, or any player"
+    )
+    command.add_argument(
+        "--config",
+        help="a YAML file or the name of a shipped one (default: the policy's own, or the table's)",
+    )
+    command.add_argument(
+        "--start",
+        metavar="POLICY",
+        help="begin with the weights of this policy: self (the player's, the default with its own "
+        "configuration), scratch (none), or a name or path",
+    )
+    budget = command.add_mutually_exclusive_group()
+    budget.add_argument("--minutes", type=float, help="time of each run on one core (40)")
+    budget.add_argument(
+        "--decisions", type=int, help="decisions of each run instead, which can be repeated exactly"
+    )
+    command.add_argument(
+        "--seeds", type=int, default=3, help="number of runs; the best of them counts (3)"
+    )
+    command.add_argument("--games", type=int, default=1000, help="games of each match (1000)")
+    command.add_argument(
+        "--folder",
+        type=folder,
+        help="folder of the results (default: runs/exploit-PLAYER); what it holds continues",
+    )
+    _code(command)
+    _game(command)
+
+
 def _code(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--code",
@@ -383,6 +415,11 @@ def _compile(command: argparse.ArgumentParser) -> None:
 _COMMANDS = {  # name: (help, options, function)
     "train": ("train a policy from a configuration", _train, training.train),
     "sweep": ("search for good training settings with Optuna", _sweep, training.sweep),
+    "exploit": (
+        "train a best response to a player, and measure what it wins",
+        _exploit,
+        training.exploit,
+    ),
     "evaluate": (
         "measure win rates between players, or of one player against the panel",
         _evaluate,

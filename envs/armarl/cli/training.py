@@ -1,4 +1,4 @@
-"""The commands `train` and `sweep`, which call the training package."""
+"""The commands `train`, `sweep` and `exploit`, which call the training package."""
 
 from __future__ import annotations
 
@@ -9,22 +9,33 @@ from typing import Any
 
 def train(options: argparse.Namespace) -> int:
     """Train a policy, or resume a run."""
-    command = _training()
     settings = options.settings
     if options.ray is not None:
         settings = [f"ray={json.dumps(options.ray)}", *settings]
-    if options.against is not None:
-        if options.resume is not None:
-            raise ValueError("a resumed run keeps its opponents: leave out --against")
-        settings = [*_against(options.against), *settings]
-    where = options.folder, options.resume
-    return int(command.train(options.config, settings, *where, code=options.code))
+    asked = options.config, settings, options.folder, options.resume
+    return int(_training().train(*asked, against=options.against, code=options.code))
 
 
 def sweep(options: argparse.Namespace) -> int:
     """Search for good training settings."""
     asked = options.config, options.settings, options.folder, options.trials
     return int(_training().sweep(*asked, code=options.code))
+
+
+def exploit(options: argparse.Namespace) -> int:
+    """Train a best response to a player, and measure it."""
+    from armarl.cli.shared_options import game_of
+
+    named = options.game is not None or options.option
+    asked = ("config", "start", "minutes", "decisions", "seeds", "games", "code")
+    return int(
+        _training().exploit(
+            options.player,
+            options.folder,
+            game=game_of(options, [options.player]) if named else None,
+            **{name: getattr(options, name) for name in asked},
+        )
+    )
 
 
 def _training() -> Any:
@@ -40,13 +51,3 @@ def _training() -> Any:
             f"training needs more packages ({error}): pip install 'armarl[train]'"
         ) from error
     return command
-
-
-def _against(player: str) -> list[str]:
-    """Settings of a run in which one player is the only opponent, in training and evaluation."""
-    return [
-        f"opponents.players={json.dumps({player: 1})}",
-        "opponents.share=1",
-        "opponents.earlier=0",
-        f"evaluation.opponents={json.dumps([player])}",
-    ]

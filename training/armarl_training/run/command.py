@@ -1,9 +1,10 @@
-"""Entry points of `armarl train` and `armarl sweep`."""
+"""Entry points of `armarl train`, `armarl sweep` and `armarl exploit`."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import sys
 from contextlib import suppress
@@ -14,8 +15,11 @@ from typing import Any
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from armarl.common.messages import printable, tell
+from armarl.players.player_specs import as_spec
+from armarl.policies.paths import label
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.training_config import ConfigError, load_config
+from armarl_training.run.exploit import GAMES, Exploit, Trained, only_against, recipe_for
 from armarl_training.run.progress import CURVE, EVENTS
 from armarl_training.run.run import Report, Run, resume_run, start_run
 
@@ -26,6 +30,7 @@ def train(
     folder: Path | None,
     resume: Path | None,
     *,
+    against: str | None = None,
     code: bool = False,
 ) -> int:
     """Train to the end, then save and measure the policy.
@@ -35,12 +40,17 @@ def train(
         settings: changes as `key=value`.
         folder: folder of a new run; None: `runs/NAME`, after the configuration.
         resume: folder of a run to resume.
+        against: the only opponent, a player specification; None: those of the configuration.
         code: whether to allow players, a learner and a reward of the form `module:name`,
             which are imported.
 
     Returns:
         The exit status: 0, or 130 if the run was stopped.
     """
+    if against is not None:
+        if resume is not None:
+            raise ConfigError("a resumed run keeps its opponents: leave out --against")
+        settings = [*only_against(against), *settings]
     with _open(config, settings, folder, resume, code) as run:
         again = f"armarl train --resume {shlex.quote(str(run.folder))}{' --code' * code}"
         return _train_and_measure(run, again)
@@ -136,6 +146,52 @@ def sweep(
         path = folder / f"{best.number:03d}"
         tell(f"best: {path} won {100 * (best.value or 0):.1f} %. See {folder / TABLE}, {PLOT}")
     return 0
+
+
+def exploit(player: str, folder: Path | None, *, code: bool = False, **recipe: Any) -> int:
+    """Train best responses to a player, and measure the best one on fresh deals.
+
+    Args:
+        player: the player, by specification.
+        folder: folder of the results; None: `runs/exploit-PLAYER`.
+        code: whether to allow players and a learner of the form `module:name`.
+        recipe: further arguments of `recipe_for`.
+
+    Returns:
+        The exit status: 0, or 130 if it was stopped.
+    """
+    from contextlib import closing
+
+    if folder is None:
+        name = re.sub(r"[^\w.+=-]+", "-", label(as_spec(player)))
+        folder = Path("runs") / f"exploit-{name}"
+    _refuse_files(folder)
+    asked = recipe_for(player, folder, code=code, **recipe)
+    with closing(Exploit(asked, folder, code=code)) as search:
+        again = f"continue in {folder} with the same command"
+        tell(f"{asked.seeds} best responses to {player} in {folder}. Ctrl-C stops; {again}")
+        try:
+            if not search.run(_train, _tell_trained):
+                tell(f"stopped; {again}")
+                return 130
+        except KeyboardInterrupt:  # in a match
+            tell(f"\nstopped; {again}", to=sys.stderr)
+            return 130
+        found = search.found
+        assert found.match is not None
+        assert found.best is not None
+        tell(
+            f"best: {search.run_folder(found.best)}, on fresh deals {_told(found.match.as_dict())}."
+            f" See `armarl replay {shlex.quote(str(folder / GAMES))}`"
+        )
+    return 0
+
+
+def _tell_trained(trained: Trained) -> None:
+    tell(
+        f"seed {trained.seed}: {trained.decisions:,} decisions in {trained.minutes:.3g} minutes "
+        f"({trained.hardware['processor']}), {_told(trained.match.as_dict())}"
+    )
 
 
 def _train(run: Run) -> bool:
