@@ -20,7 +20,7 @@ from numba.cuda.simulator.kernel import BlockManager, BlockThread
 from numba.cuda.simulator.kernelapi import Dim3
 from numpy.typing import NDArray
 
-from armarl.compiler.decorators import kernel
+from armarl.compiler.decorators import PLAIN_PYTHON, kernel
 from armarl.core import batch_loops
 from armarl.devices import cuda_kernels
 
@@ -65,4 +65,5 @@ def at_once() -> Iterator[None]:
 
 BlockThread.is_alive = is_alive
 BlockManager.run = run
-cuda_kernels.OWN[batch_loops.pack] = pack
+if not PLAIN_PYTHON:
+    cuda_kernels.OWN[batch_loops.pack] = pack
