@@ -197,10 +197,13 @@ def _use_all(game: Game, there: cuda_game.CudaGame) -> None:
 
 
 @cache
-def compiled(kernel: Kernel, capability: Capability) -> Report:
-    """Compile a kernel for a GPU capability and report its resources."""
+def compiled(kernel: Kernel, capability: Capability, source: Capability | None = None) -> Report:
+    """Compile a kernel for a GPU capability and report its resources.
+
+    `source` is the capability of the PTX that is assembled, and the same by default.
+    """
     began = time.monotonic()
-    ptx = to_ptx(kernel, capability)
+    ptx = to_ptx(kernel, source or capability)
     with tempfile.TemporaryDirectory() as folder:
         said, code = assembled(ptx, capability, Path(folder))
     seconds = time.monotonic() - began

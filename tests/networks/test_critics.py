@@ -96,17 +96,17 @@ def turn_result(game, state, seat, action, number, deal, player):
     one = np.zeros(1, np.int64)
     game.apply(dealt, one, np.array([action]))
     owner, turns = game.turns_of(state)[0], game.players
-    while game.statuses(dealt)[0][0] == PLAYING:
-        turns -= int(game.turns_of(dealt)[0] != owner)
+    while True:
+        statuses, mover = game.statuses(dealt)
+        if statuses[0] != PLAYING:
+            return game.returns(dealt, one)[0, seat[0]]
+        before, owner = owner, game.turns_of(dealt)[0]
+        turns -= int(owner != before)
         if turns == 0:
-            break
-        owner, mover = game.turns_of(dealt)[0], game.statuses(dealt)[1]
+            return player.values(dealt, seat)[0]
         draws = np.array([uniform(chance, 0)])
         scripted = own if mover == seat else others
         game.apply(dealt, one, scripted.choose(game.concealed(dealt, mover), mover, draws))
-    if game.statuses(dealt)[0][0] != PLAYING:
-        return game.returns(dealt, one)[0, seat[0]]
-    return player.values(dealt, seat)[0]
 
 
 def stay(gains, on):

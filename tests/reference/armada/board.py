@@ -198,8 +198,8 @@ class Board:
 
     def manned(self) -> list[str]:
         """The places that hold bands of the acting colour."""
-        colour = self.colour
-        return [p for p in [*self.land, *self.ships] if self.at(p)["colour"] == colour]
+        colour, everywhere = self.colour, (*self.land.items(), *self.ships.items())
+        return [place for place, here in everywhere if here["colour"] == colour]
 
     def is_enemy(self, colour: str | None) -> bool:
         """Whether a colour, the neutral one included, does not belong to the acting player."""

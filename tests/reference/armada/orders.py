@@ -70,11 +70,11 @@ class Offers(Board):
 
     def _explorable(self) -> list[str]:
         """ADA-21."""
+        manned = set(self.manned())
         return [
             name
-            for name in self.land
-            if not self.land[name]["explored"]
-            and any(place in self.near[name] for place in self.manned())
+            for name, land in self.land.items()
+            if not land["explored"] and self.near[name] & manned
         ]
 
     def _attacks(self) -> Iterable[str]:
@@ -88,11 +88,12 @@ class Offers(Board):
 
     def _scuttlable(self) -> Iterable[str]:
         """ADA-24."""
+        manned = set(self.manned())
         for square, ship in self.ships.items():
-            if ship["bands"] == 0 and any(p in self.near[square] for p in self.manned()):
+            if ship["bands"] == 0 and self.near[square] & manned:
                 yield square
         for name, land in self.land.items():
-            if land["ship"] and any(p in self.near[name] | {name} for p in self.manned()):
+            if land["ship"] and (self.near[name] | {name}) & manned:
                 yield name
 
     def _convertible(self, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +25,6 @@ from armarl.games.armada.state import (
     PLACE_NATIVES,
     PLACE_RECRUITS,
     SPREAD_BANDS,
-    has_ship,
-    tribes_on,
 )
 
 if TYPE_CHECKING:
@@ -86,10 +85,8 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
         "version": game.version,
         "players": game.players,
         "options": dict(game.options),
-        "territories": {places[t]: _territory(s, t) for t in range(TERRITORIES)},
-        "ships": {
-            places[p]: _ship(s, p) for p in range(TERRITORIES, len(places)) if has_ship(s, p)
-        },
+        "territories": dict(zip(places, _territories(s), strict=False)),
+        "ships": {places[p]: _ship(s, p) for p in _sea_squares_with_ships(s)},
         "box": int(s["box"]),
         "reserve": {
             colour: int(s["reserve"][i]) for i, colour in enumerate(COLOURS) if i != s["neutral"]
@@ -113,17 +110,27 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
     }
 
 
-def _territory(s: State, territory: int) -> dict[str, Any]:
-    owner = owner_name(s["owner"][territory])
-    return {
-        "owner": owner,
-        "explored": territory < CENTRAL or owner is not None,
-        "bands": int(s["bands"][territory]),
-        "colour": owner if s["bands"][territory] else None,
-        "tribes": int(tribes_on(s, territory)),
-        "gold": int(s["gold"][territory]),
-        "ship": bool(has_ship(s, territory)),
-    }
+def _territories(s: State) -> Iterator[dict[str, Any]]:
+    """Yield the view of each territory. Whole fields become lists, as kernels are slow to call."""
+    tribes = CENTRAL * [0] + s["tribes"].tolist()
+    ships = int(s["ships"][0])
+    owners, bands, gold = (s[name].tolist() for name in ("owner", "bands", "gold"))
+    for territory in range(TERRITORIES):
+        owner = owner_name(owners[territory])
+        yield {
+            "owner": owner,
+            "explored": territory < CENTRAL or owner is not None,
+            "bands": bands[territory],
+            "colour": owner if bands[territory] else None,
+            "tribes": tribes[territory],
+            "gold": gold[territory],
+            "ship": bool(ships >> territory & 1),
+        }
+
+
+def _sea_squares_with_ships(s: State) -> list[int]:
+    ships = int(s["ships"][1]) % 2**64
+    return [TERRITORIES + square for square in range(ships.bit_length()) if ships >> square & 1]
 
 
 def _ship(s: State, square: int) -> dict[str, Any]:
