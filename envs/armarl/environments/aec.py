@@ -457,7 +457,7 @@ class CheckedAECEnv(RawAECEnv):
             return bool(0 <= action < self._mask_size)
         if action is None:
             agent = self.agent_selection
-            return bool(self.terminations[agent] or self.truncations[agent])
+            return bool(self.terminations.get(agent) or self.truncations.get(agent))
         try:
             return bool(0 <= action_number(action) < self._mask_size)
         except TypeError:
