@@ -79,6 +79,12 @@ class Axes:
         dashes = ' stroke-dasharray="3 3"' if dashed else ""
         return f'<polyline points="{marks}" fill="none" stroke="{colour}"{dashes}/>'
 
+    def band(self, low: Points, high: Points, colour: str) -> str:
+        """Fill the room between two lines."""
+        places = [self.place(*point) for point in (*low, *reversed(high))]
+        marks = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        return f'<polygon points="{marks}" fill="{colour}" fill-opacity="0.2"/>'
+
     def dots(self, points: Points, colour: str) -> list[str]:
         """Draw a dot at each point."""
         places = [self.place(*point) for point in points]

@@ -1,0 +1,67 @@
+"""The command of the multi-seed baselines: its tables, its picture, and going on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import baselines
+from armarl.games.make_game import make_game
+from armarl_training.config.training_config import TrainingConfig
+
+SMALL = {
+    "game": "armadora",
+    "options": {"players": 2, "board": "mini"},
+    "total_decisions": 300,
+    "environments": 4,
+    "ppo": {"rollout_length": 32, "minibatch": 64},
+    "evaluation": {"opponents": ["random"], "progress_games": 4},
+}
+
+
+def test_maskable_ppo_learns_at_every_table():
+    known = baselines.baselines(1000)
+    maskable = [config for config in known.values() if config.learner == "maskable_ppo"]
+    tables = {str(make_game(config.game, **config.options).variant) for config in maskable}
+    assert len(maskable) == len(tables) == 12
+    assert set(known) - set(baselines.QUICK) == {n for n in known if n.startswith("maskable-")}
+
+
+def test_the_band_holds_every_seed():
+    one = [{"decisions": 0.0, "wins/greedy": 0.0}, {"decisions": 100.0, "wins/greedy": 0.5}]
+    other = [{"decisions": 0.0, "wins/greedy": 0.2}, {"decisions": 50.0, "wins/greedy": 1.0}]
+    picture = baselines.drawn([one, other])
+    ElementTree.fromstring(picture)
+    assert picture.count("<polygon") == picture.count("<polyline") == 1
+    assert "against greedy" in picture
+    assert "mean and range of 2 seeds" in picture
+
+
+def test_what_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
+    config = TrainingConfig.model_validate(SMALL)
+    monkeypatch.setattr(baselines, "baselines", lambda decisions: {"small": config})
+    monkeypatch.setattr(sys, "argv", ["baselines.py", str(tmp_path), "--seeds", "2"])
+
+    def stop(*_arguments):
+        raise InterruptedError
+
+    with monkeypatch.context() as stopped, pytest.raises(InterruptedError):
+        stopped.setattr(baselines, "_show", stop)
+        baselines.main()
+    assert baselines.main() == 0
+    found = json.loads((tmp_path / "baselines.json").read_text("utf-8"))
+    assert len(found["baselines"]["small"]["wins/random"]) == 2
+    assert found["hardware"]
+    with Path(tmp_path / "baselines.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["seed"] for row in rows} == {"1", "2"}
+    assert {row["opponent"] for row in rows} == {"random"}
+    table = (tmp_path / "baselines.csv").read_bytes()
+    assert baselines.main() == 0
+    assert (tmp_path / "baselines.csv").read_bytes() == table
+    assert "small" in capsys.readouterr().out
