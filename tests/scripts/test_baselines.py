@@ -50,9 +50,10 @@ def test_what_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     def stop(*_arguments):
         raise InterruptedError
 
-    with monkeypatch.context() as stopped, pytest.raises(InterruptedError):
+    with monkeypatch.context() as stopped:
         stopped.setattr(baselines, "_show", stop)
-        baselines.main()
+        with pytest.raises(InterruptedError):
+            baselines.main()
     assert baselines.main() == 0
     found = json.loads((tmp_path / "baselines.json").read_text("utf-8"))
     assert len(found["baselines"]["small"]["wins/random"]) == 2
