@@ -42,7 +42,8 @@ class Recycler:
         >>> recycler = Recycler()
         >>> first = recycler.empty((512, 512), np.float32)
         >>> address = first.ctypes.data
-        >>> recycler.empty((512, 512), np.float32).ctypes.data == address  # `first` is in use
+        >>> second = recycler.empty((512, 512), np.float32)
+        >>> second.ctypes.data == address  # `first` is in use
         False
         >>> del first
         >>> recycler.empty((512, 512), np.float32).ctypes.data == address
