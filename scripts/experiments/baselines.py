@@ -1,7 +1,7 @@
 """Baselines that others can compare with: learning curves of several seeds.
 
     python scripts/experiments/baselines.py runs/baselines
-    python scripts/experiments/baselines.py runs/baselines --only armadora-quick armada-4p-cards
+    python scripts/experiments/baselines.py runs/baselines --only maskable-armada-4p-cards
 
 Trains each quick configuration as it is, and MaskablePPO of sb3-contrib on every table, with
 `--seeds` seeds (5), one run after another. MaskablePPO plays one seat against the scripted player
@@ -34,12 +34,13 @@ from armarl_training.config.training_config import TrainingConfig, load_config
 from armarl_training.run.run import Report, resume_run, start_run
 
 QUICK = ("armadora-quick", "armada-quick")
+DECISIONS = 200_000  # of MaskablePPO
 POINTS = 60  # of a curve in the pictures
 COLUMNS = ("baseline", "seed", "decisions", "minutes", "opponent", "win_rate")
 Rows = list[dict[str, float]]
 
 
-def baselines(decisions: int) -> dict[str, TrainingConfig]:
+def baselines(decisions: int = DECISIONS) -> dict[str, TrainingConfig]:
     """Return the configuration of each baseline, by its name."""
     found = {name: load_config(name) for name in QUICK}
     for game, option in (("armadora", "advanced"), ("armada", "cards")):
@@ -66,6 +67,8 @@ def trained(name: str, config: TrainingConfig, folder: Path) -> Rows | None:
     """Train a run, or go on with it. Return its measurements, None if it was stopped."""
     exists = (folder / CONFIG_FILE).exists()
     with resume_run(folder) if exists else start_run(config, folder) as run:
+        if run.config.total_decisions != config.total_decisions:
+            raise ValueError(f"{folder} was begun with another --decisions: name another folder")
         if not run.train(lambda report: _show(name, report)):
             return None
         run.export()
@@ -118,19 +121,20 @@ def summary(curves: list[Rows]) -> dict[str, Any]:
 
 
 def main() -> int:
-    known = baselines(decisions=1)
+    known = baselines()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="+", choices=known, default=list(known))
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--decisions", type=int, default=200_000, help="of MaskablePPO (200,000)")
+    parser.add_argument("--decisions", type=int, default=DECISIONS, help="of MaskablePPO")
     options = parser.parse_args()
     table: list[list[str]] = []
     found: dict[str, Any] = {"hardware": hardware("cpu"), "baselines": {}}
+    configs = baselines(options.decisions)
     for name in options.only:
-        config, curves = baselines(options.decisions)[name], list[Rows]()
+        config, curves = configs[name], list[Rows]()
         for seed in range(1, options.seeds + 1):
             folder = options.folder / name / f"seed-{seed}"
             rows = trained(

@@ -349,7 +349,7 @@ def test_what_players_think_of_a_position_by_hand():
     players = {name: make_player(name, game) for name in ("armadora-2p", "greedy")}
     thoughts = {name: think_over(record, player) for name, player in players.items()}
     data = data_of(Replay([record], None, [thoughts]).html())["games"][0]
-    assert (data["seats"], data["deciders"], data["stopped"]) == ([], [1], True)
+    assert (data["seats"], data["stopped"]) == ([1], True)
     whole, first, second = data["views"]
     assert len(whole["moments"]) == 1
     assert whole["moments"][0]["thoughts"] == second["moments"][0]["thoughts"]

@@ -44,7 +44,7 @@ def test_the_band_holds_every_seed():
 
 def test_what_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     config = TrainingConfig.model_validate(SMALL)
-    monkeypatch.setattr(baselines, "baselines", lambda decisions: {"small": config})
+    monkeypatch.setattr(baselines, "baselines", lambda decisions=0: {"small": config})
     monkeypatch.setattr(sys, "argv", ["baselines.py", str(tmp_path), "--seeds", "2"])
 
     def stop(*_arguments):

@@ -226,7 +226,7 @@ function table({ value, rows }, played) {
   const shown = heads.map((_, k) => rows.some((row) => row[k] !== null));
   const words = [String, (p) => `${(100 * p).toFixed(1)} %`, String, signed];
   const line = (cells, kind, more = {}) => make("tr", more, ...cells.filter((_, k) => shown[k]).map(kind));
-  const mover = game.players[game.deciders[Math.max(0, move - 1)]];
+  const mover = game.players[game.seats[Math.max(0, move - 1)]];
   const expects = value === null ? "" : ` ${mover} could expect ${signed(value)}.`;
   const when = move ? `Before move ${move}, ${played}:` : `${mover} is to move.`;
   return [

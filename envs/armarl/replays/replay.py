@@ -160,8 +160,7 @@ def _game(
     return {
         "name": _name(game),
         "players": names,
-        "seats": list(record.seats),
-        "deciders": list(deciders(record)),
+        "seats": list(deciders(record)),
         "stopped": record.ending == "stopped",
         "views": [_view(record, names, look, opinions, texts, films) for look in seats],
     }

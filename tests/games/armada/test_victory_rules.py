@@ -402,13 +402,14 @@ def test_ada_31_nothing_to_enrol() -> None:
     assert "enrol" not in Table().legal()
 
 
-def told(table: Table) -> str:
-    """Play `end` and return the last sentence that tells what came of it."""
+def told(table: Table, action: str = "end", **more: Any) -> str:
+    """Play an action and return the last sentence that tells what came of it."""
+    assert action in table.legal()  # which begins the game
     game, before = table.match.game, table.match.states[0].copy()
     seat = int(before["to_move"])
-    table.play("end")
+    table.play(action, **more)
     return str(
-        game.tell(table.match.states[0], (seat, game.actions.id("end")), before=before).words[-1]
+        game.tell(table.match.states[0], (seat, game.actions.id(action)), before=before).words[-1]
     )
 
 
@@ -424,3 +425,17 @@ def test_the_end_of_a_game_is_told_with_its_reason() -> None:
     table.own("green", [city for colour in COLOURS[1:] for city in table.cities(colour)[:2]][:4])
     round_of_ends(table)
     assert "of the green lair and 4 cities in enemy lairs (ADA-27, ADA-28)." in told(table)
+
+
+def test_a_claim_of_a_player_that_is_out_is_no_reason() -> None:
+    """ADA-29: owning without bands is enough for ADA-27, but green has won."""
+    table = Table()
+    a, b = table.plain_neighbours("green")
+    for colour in COLOURS[1:]:
+        table.put(table.home(colour), colour, 0)
+    table.own("orange", [table.post(name) for name in ("Centre", "North", "East")])
+    table.claims = ["orange"]
+    table.put(a, "green", 2)
+    table.put(b, "orange", 1)
+    said = told(table, f"attack {a} {b}", dice=[("combat", 1)])
+    assert said == "player 0 wins: the others have nothing left to play with (ADA-29)."

@@ -11,7 +11,7 @@ from armarl.core.pictures.picture import Scene, Told
 from armarl.games.armada.chart.geography import CENTRAL, POSTS, Chart
 from armarl.games.armada.rules.scoring import CITIES_ASKED, POSTS_ASKED
 from armarl.games.armada.state import LAIR_HELD
-from armarl.games.armada.text.describe import enemy_cities
+from armarl.games.armada.text.describe import colours_of, enemy_cities
 
 View = dict[str, Any]
 _EMPTY = {"owner": None, "colour": None, "bands": 0, "tribes": 0, "gold": 0}
@@ -252,10 +252,9 @@ def _outcome(scene: Scene, winners: list[int]) -> str:
         return "The game is cut short (ADA-26, ADA-30), and nobody has won."
     name = listed([scene.names[winner] for winner in winners])
     assert scene.before is not None
-    claims = scene.before["claims"]
-    of_the_turn = [colour for colour in claims if colour == scene.before["turn"]["colour"]]
-    for colour in of_the_turn + claims:
-        if reasons := _victory(scene, colour):
+    own = {colour for winner in winners for colour in colours_of(scene.view, winner)}
+    for colour in scene.before["claims"]:
+        if colour in own and (reasons := _victory(scene, colour)):
             return (
                 f"{name} wins: {colour} claimed victory, and one turn later still owns {reasons} "
                 "(ADA-27, ADA-28)."
