@@ -55,6 +55,7 @@ class Page:
 
     async def play(self, pause: float, until: float) -> None:
         """Play until a time, or to the end, with pauses of this mean length."""
+        await asyncio.sleep(self._rng.uniform(0, pause))  # people do not come all at once
         await self._ask("table")
         view, since = await self._ask("view?seat=0"), time.perf_counter()
         async with self._client.stream("GET", self._table + "events") as events:

@@ -2,14 +2,16 @@
 
 The policy replaces the one of that name in the package. If the run began with that policy
 (`start_from: armada-3p-ppo`), the training data of both are joined: decisions, minutes and curve
-continue where the earlier ones end. The new policy's strength is unknown. The script prints the
+continue where the earlier ones end. With several runs each began with the one before, and the last
+one's policy is shipped. Rivals that the configuration names by a path get the name of their file or
+folder, as nobody else has that path. The new policy's strength is unknown. The script prints the
 command that measures it; `python scripts/docs/make_docs.py` then updates the pages.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,18 +56,35 @@ def _hardware(before: Training, since: Training) -> dict[str, Any]:
     return newer | ({"gpu": ", ".join(gpus)} if gpus else {})
 
 
-def ship(name: str, run: Path, shipped: Path) -> list[str]:
-    """Write the policy of a run's folder over a shipped one, or as a new one.
+def _without_paths(training: Training) -> dict[str, Any]:
+    """Return training data whose rivals are named, not found by a path of this machine."""
+    opponents = training["config"]["opponents"]
+    players = {
+        name.rpartition("/")[2] if Path(name).is_absolute() else name: weight
+        for name, weight in opponents["players"].items()
+    }
+    config = {**training["config"], "opponents": {**opponents, "players": players}}
+    return {**training, "config": config}
+
+
+def ship(name: str, runs: Sequence[Path], shipped: Path) -> list[str]:
+    """Write the policy of the last run over a shipped one, or as a new one.
+
+    Args:
+        name: the name under which the policy is loaded.
+        runs: folders of runs, each of which began with the one before.
+        shipped: the policy's file.
 
     Returns:
         The rivals against which the previous policy was measured, with the numbers of games, in
         the form that `measure_shipped_policies.py` takes.
 
     Raises:
-        ValueError: the policy is shipped already.
+        ValueError: the policy is shipped already, or a run did not begin with the one before.
     """
-    policy = load_policy(run / POLICY_FILE)
-    training, rivals = policy.metadata["training"], []
+    policies = [load_policy(run / POLICY_FILE) for run in runs]
+    parts = [_without_paths(policy.metadata["training"]) for policy in policies]
+    policy, training, rivals = policies[-1], parts[0], []
     if shipped.exists():
         before = load_policy(shipped)
         if before.weights_digest() == policy.weights_digest():
@@ -74,6 +93,10 @@ def ship(name: str, run: Path, shipped: Path) -> list[str]:
             rivals.append(f"{match['standings'][1]['player']}@{match['games']}")
         if training["config"]["start_from"] == name:
             training = joined(before.metadata["training"], training)
+    for earlier, run, since in zip(runs, runs[1:], parts[1:], strict=False):
+        if Path(str(since["config"]["start_from"])).resolve() != earlier.resolve():
+            raise ValueError(f"{run} did not begin with {earlier}")
+        training = joined(training, since)
     save_policy(
         *(shipped, policy.game, policy.tensors, policy.activation),
         policy.metadata.get("advisers", ()),
@@ -88,7 +111,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("name", help="name under which the policy is loaded")
-    parser.add_argument("run", type=Path, help="folder of the run")
+    parser.add_argument("run", nargs="+", type=Path, help="the run's folder, or several in order")
     options = parser.parse_args()
     folder = next(iter(shipped_policies().values())).parent
     try:

@@ -21,7 +21,7 @@ def run_of(folder, **changes):
 
 def test_a_policy_that_learnt_on_tells_of_both_parts(tmp_path):
     shipped = tmp_path / "mine.safetensors"
-    assert ship_policy.ship(str(shipped), run_of(tmp_path / "one"), shipped) == []
+    assert ship_policy.ship(str(shipped), [run_of(tmp_path / "one")], shipped) == []
     first = load_policy(shipped)
     match = {"games": 30, "standings": [{"player": "mine"}, {"player": "greedy"}]}
     save_policy(
@@ -31,7 +31,7 @@ def test_a_policy_that_learnt_on_tells_of_both_parts(tmp_path):
     )
     folder = run_of(tmp_path / "two", start_from=str(shipped), seed=5)
     since = load_policy(folder / POLICY_FILE).metadata["training"]
-    assert ship_policy.ship(str(shipped), folder, shipped) == ["greedy@30"]
+    assert ship_policy.ship(str(shipped), [folder], shipped) == ["greedy@30"]
     both, before = load_policy(shipped).metadata, first.metadata["training"]
     training = both["training"]
     assert both["strength"] == []
@@ -41,12 +41,28 @@ def test_a_policy_that_learnt_on_tells_of_both_parts(tmp_path):
     rows = [row["decisions"] for row in training["curve"]]
     assert rows == [before["decisions"], training["decisions"]]
     with pytest.raises(ValueError, match="has these weights already"):
-        ship_policy.ship(str(shipped), folder, shipped)
+        ship_policy.ship(str(shipped), [folder], shipped)
     # A policy trained from scratch replaces it with its own figures only.
     other = run_of(tmp_path / "three", seed=6)
-    ship_policy.ship(str(shipped), other, shipped)
+    ship_policy.ship(str(shipped), [other], shipped)
     anew = load_policy(other / POLICY_FILE).metadata["training"]
     assert load_policy(shipped).metadata["training"] == anew
+
+
+def test_several_runs_are_joined_and_their_rivals_have_no_path(tmp_path):
+    shipped = tmp_path / "mine.safetensors"
+    one = run_of(tmp_path / "one")
+    players = {"greedy": 1, str(one): 2}
+    two = run_of(tmp_path / "two", start_from=str(one), opponents={"players": players})
+    ship_policy.ship("mine", [one, two], shipped)
+    training = load_policy(shipped).metadata["training"]
+    assert training["decisions"] == sum(
+        load_policy(run / POLICY_FILE).metadata["training"]["decisions"] for run in (one, two)
+    )
+    assert training["config"]["opponents"]["players"] == {"greedy": 1, "one": 2}
+    assert training["config"]["start_from"] is None
+    with pytest.raises(ValueError, match="one did not begin with .*two"):
+        ship_policy.ship("mine", [two, one], shipped)
 
 
 @pytest.mark.parametrize(
