@@ -61,7 +61,7 @@ def test_several_runs_are_joined_and_their_rivals_have_no_path(tmp_path):
     )
     assert training["config"]["opponents"]["players"] == {"greedy": 1, "one": 2}
     assert training["config"]["start_from"] is None
-    with pytest.raises(ValueError, match="one did not begin with .*two"):
+    with pytest.raises(ValueError, match=r"one did not begin with .*two"):
         ship_policy.ship("mine", [two, one], shipped)
 
 
