@@ -202,6 +202,15 @@ def test_options_of_a_training_are_settings(run):
     status, _, err = run("train", "armadora-quick", "-o", "players=3")
     assert status == 2
     assert "this command takes game options as settings, such as options.players=3" in err
+    status, _, err = run("train", "armadora-quick", "--seed", "3")
+    assert status == 2
+    assert "--seed 3; settings are written without hyphens, such as seed=3" in err
+
+
+def test_game_options_are_written_with_o(run):
+    status, _, err = run("evaluate", "greedy", "random", "--players", "3")
+    assert status == 2
+    assert "--players 3; game options are written with -o, such as -o players=3" in err
 
 
 def test_evaluate_takes_the_game_of_the_policy(run, tmp_path):
@@ -741,7 +750,7 @@ def test_interrupted(run, monkeypatch):
         (("--seat", "-1"), "seat must be in 0 to 1, not -1"),
         (
             ("random", "random"),
-            "2 players leave 1 to 1 opponents, not 2 (so many fit at a table of -o players=3)",
+            "a game of 2 players has room for 1 opponent, not 2; -o players=3 makes room",
         ),
         (("nobody",), "unknown player 'nobody'"),
         (("-o", "players=5"), "2, 3 or 4 players, not 5"),

@@ -11,6 +11,7 @@ import pytest
 
 from armarl.core.game import Game
 from armarl.core.verbs import PLAYING
+from armarl.games.make_game import make_game
 from variants import RICH, VARIANTS, every_rich_game
 
 GAMES = 8  # games of each variant, with two positions each
@@ -116,3 +117,10 @@ def test_a_finished_game_shows_its_result():
         game.playouts(states, seeds=np.array([1]))
         svg = game.draw_svg(states[0])
         assert re.search(r'data-text="[^"]*(won|wins|cut short|share the victory)', svg), variant
+
+
+def test_a_hand_keeps_a_value_that_is_all_played():
+    game = make_game("armadora", players=2)
+    states = game.new_states(0)
+    game.apply(states, np.array([0]), np.array([game.actions.id("W5 a1")]))
+    assert game.draw_svg(states[0]).count('data-text="×0"') == 1

@@ -376,6 +376,8 @@ def test_names_that_users_add():
     assert make_player("fourth", TWO).rank == 1
     with pytest.raises(ValueError, match="small letters, digits and hyphens"):
         register_player("My Player", tiny.Backwards)
+    with pytest.raises(TypeError, match="name must be text, not <class"):
+        register_player(tiny.Backwards, "mine")
     with pytest.raises(TypeError, match="mine: the factory must be a class or function"):
         register_player("mine", tiny.Backwards(TWO))
     register_player("greedy", tiny.Backwards, replace=True)

@@ -310,3 +310,13 @@ def test_a_slow_player_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.Monke
         free.set()
         time.sleep(0.2)
         assert pages.get(keys[0], "view", seat=0).json()["last"] == 0  # its choice is dropped
+
+
+def test_a_player_named_on_the_command_line_is_listed_once(tmp_path: Path) -> None:
+    house = House(tmp_path / "games", named=["greedy", "greedy:noise=0.2"])
+    listed = house.players(GAME)
+    assert listed[:2] == [
+        ("greedy", "the game's scripted player"),
+        ("greedy:noise=0.2", "named on the command line"),
+    ]
+    assert [name for name, _ in listed].count("greedy") == 1

@@ -58,8 +58,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     settings = [text for text in rest if "=" in text and not text.startswith("-")]
     if rest and (not hasattr(options, "settings") or settings != rest):
         hint = ""
-        if hasattr(options, "settings") and any(r.startswith(("-o", "--option")) for r in rest):
-            hint = "; this command takes game options as settings, such as options.players=3"
+        if hasattr(options, "settings"):
+            if any(r.startswith(("-o", "--option")) for r in rest):
+                hint = "; this command takes game options as settings, such as options.players=3"
+            else:
+                hint = "; settings are written without hyphens, such as seed=3"
+        elif hasattr(options, "option"):
+            hint = "; game options are written with -o, such as -o players=3"
         parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
     if settings:
         options.settings = [*options.settings, *settings]

@@ -61,9 +61,10 @@ def play_at_terminal(
         raise ValueError(f"seat must be in 0 to {game.players - 1}, not {seat}")
     if not 1 <= len(opponents) < game.players:
         larger = [n for n in game_entry(game.name).players if n > len(opponents) > 0]
+        room = "1 opponent" if game.players == 2 else f"1 to {game.players - 1} opponents"
         raise ValueError(
-            f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)}"
-            + (f" (so many fit at a table of -o players={larger[0]})" if larger else "")
+            f"a game of {game.players} players has room for {room}, not {len(opponents)}"
+            + (f"; -o players={larger[0]} makes room for them" if larger else "")
         )
     person = HumanPlayer(game)
     players: list[Player] = [person] * game.players

@@ -65,7 +65,7 @@ def register_player(
         replace: True to replace a player that already has this name.
 
     Raises:
-        TypeError: the factory is not callable.
+        TypeError: the name is not text, or the factory is not callable.
         ValueError: the name is malformed or taken.
 
     Example:
@@ -75,6 +75,10 @@ def register_player(
         >>> make_player("dice", make_game("armadora")).name
         'dice'
     """
+    if not isinstance(name, str):
+        raise TypeError(
+            f"a player's name must be text, not {brief(repr(name), 60)}; it comes first"
+        )
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise ValueError(f"a player's name must be small letters, digits and hyphens, not {name!r}")
     if not callable(factory):

@@ -148,9 +148,9 @@ class House:
 
     def players(self, game: Game) -> list[tuple[str, str]]:
         """Return the players that a table may have: specifications, and what they are."""
-        named = [(spec, "named on the command line") for spec in self._named]
-        policies = [(name, words) for name, words in _policies(game)]
-        return [*named, *policies, *_BUILT_IN.items()]
+        known = dict(_policies(game)) | _BUILT_IN
+        named = {spec: known.get(spec, "named on the command line") for spec in self._named}
+        return list((named | known).items())
 
     def _make_player(self, spec: str, game: Game) -> Player:
         """Make a player that `players` lists.

@@ -668,6 +668,7 @@ WANTED = {  # messages that replace those of pydantic, by its error type
     "tuple_type": "must be a list, as in [64, 64] or [random, greedy]",
     "dict_type": "must be names and values, as in {players: 3}",
     "model_type": "must be settings and values, as in {epochs: 3}",
+    "string_pattern_mismatch": "must be cpu, cuda or a GPU by number such as cuda:0",
 }
 
 
@@ -678,7 +679,13 @@ def _explain(error: ValidationError) -> list[str]:
         name = printable(".".join(str(part)[:100] for part in fault["loc"]))
         if fault["type"] == "extra_forbidden":
             known = ", ".join(_section(fault["loc"][:-1]).model_fields)
-            lines.append(f"  {name}: unknown setting; choose from {known}")
+            inside = [
+                f"{part}.{name}"
+                for part, field in TrainingConfig.model_fields.items()
+                if name in getattr(field.annotation, "model_fields", ())
+            ]
+            meant = f" (did you mean {' or '.join(inside)}?)" if inside else ""
+            lines.append(f"  {name}: unknown setting{meant}; choose from {known}")
         elif fault["type"] == "value_error":  # from our validators, whose message is complete
             said = fault["msg"].removeprefix("Value error, ")
             lines.append(f"  {name}: {said}" if name else f"  {said}")

@@ -417,7 +417,9 @@ def _hand(scene: Scene, player: int, wide: float) -> str:
     if hand is None:
         shown = [("?", size)]
     else:
-        held = "12" if scene.view["options"].get("board") == "mini" else "1234"
+        held = "1234" if len(scene.view["hands"]) > 2 else "12345"  # the values dealt (ARM-7)
+        if scene.view["options"].get("board") == "mini":
+            held = "12"
         shown = [(value, n) for value, n in hand.items() if n or value in held]
     step, text = min(wide / max(len(shown), 1), 84.0), ""
     for k, (value, n) in enumerate(shown):
