@@ -51,6 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+def _names_an_option(arguments: Sequence[str]) -> bool:
+    """Return whether an argument such as --players or --cards=true names an option of a game."""
+    from armarl.games.catalogue import game_entry, game_names
+
+    known = {"players"}.union(*(game_entry(name).switches for name in game_names()))
+    return any(text.lstrip("-").partition("=")[0] in known for text in arguments)
+
+
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the options; unlike plain argparse, key=value may also follow other options."""
     parser = _parser()
@@ -63,7 +71,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
                 hint = "; this command takes game options as settings, such as options.players=3"
             else:
                 hint = "; settings are written without hyphens, such as seed=3"
-        elif hasattr(options, "option"):
+        elif hasattr(options, "option") and _names_an_option(rest):
             hint = "; game options are written with -o, such as -o players=3"
         parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
     if settings:
