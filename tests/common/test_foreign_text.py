@@ -70,3 +70,8 @@ def test_a_picture_is_xml_whatever_its_words_are() -> None:
 def test_what_is_printed_moves_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     tell(f"{HOSTILE}\nc", end="\r")
     assert capsys.readouterr().out == "a?[2J??????b\nc\r"
+
+
+@pytest.mark.parametrize("unseen", ["\ufeff", "\u200b", "\u202e", "\0", "\t\u2066 "])
+def test_a_formula_behind_unseen_letters_is_none(unseen):
+    assert csv_text(["a"], [[f"{unseen}=1+1"]]).splitlines()[1].strip('"') == f"'{unseen}=1+1"

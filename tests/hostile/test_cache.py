@@ -460,3 +460,22 @@ def test_a_global_of_an_unknown_kind_has_no_fingerprint(monkeypatch: pytest.Monk
     monkeypatch.setitem(globals(), "VERBS", {1: _one})
     with pytest.raises(TypeError, match="cannot be hashed"):
         fingerprint(numba.njit(_two))
+
+
+@posix
+@pytest.mark.parametrize("way", ["chain", "dots", "foreign"])
+def test_every_link_and_folder_on_the_way_is_checked(private: Path, way: str) -> None:
+    (private / "real").mkdir()
+    (private / "shared").mkdir()
+    (private / "shared" / "second").symlink_to(private / "real")
+    first = private / "first"
+    first.symlink_to("shared/../real" if way == "dots" else "shared/second")
+    assert fault_of(first / "kernels") is None
+    if way == "foreign":
+        if os.getuid():
+            pytest.skip("only root can give a link away")
+        os.lchown(private / "shared" / "second", 12345, 12345)
+        assert "second belongs to another user" in str(fault_of(first / "kernels"))
+    else:
+        (private / "shared").chmod(0o777)
+        assert "others can write to" in str(fault_of(first / "kernels"))

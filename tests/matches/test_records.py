@@ -3,7 +3,10 @@
 import errno
 import hashlib
 import json
+import os
 import re
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -373,3 +376,28 @@ def test_a_record_with_a_chart_of_one_s_own(tmp_path):
     assert max(map(len, text.splitlines())) > 10**6
     (record,) = read(tmp_path, text)
     assert str(record) == text
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_that_takes_a_record_s_place_is_not_waited_for(tmp_path, monkeypatch):
+    path, is_file = tmp_path / "games.txt", Path.is_file
+    path.touch()
+
+    def exchanged(self):
+        found = is_file(self)
+        if self == path and found:
+            path.unlink()
+            os.mkfifo(path)
+        return found
+
+    def read():
+        with pytest.raises(RecordError, match="not a regular file"):
+            list(read_records(path))
+        read_it.set()
+
+    monkeypatch.setattr(Path, "is_file", exchanged)
+    read_it = threading.Event()
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(60)
+    assert read_it.is_set()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from armarl.cli.playing import serve_pages
 from armarl.cli.shared_options import show_progress, write_page
-from armarl.common.files import check_writable, read_text
+from armarl.common.files import check_writable, open_to_read, read_text
 from armarl.common.messages import brief, printable, tell
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _position(path: Path) -> list[Record]:
 
     if not path.is_file():
         return []  # the reader of records says so
-    with path.open("rb") as file:
+    with open_to_read(path) as file:
         if not file.read(1 << 10).lstrip().startswith(b"{"):
             return []
     try:

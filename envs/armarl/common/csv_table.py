@@ -27,8 +27,13 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return table.getvalue()
 
 
+def _first(text: str) -> str:
+    """Return the first letter that is seen. A spreadsheet may drop what stands before it."""
+    return next((one for one in text if one.isprintable() and not one.isspace()), "")
+
+
 def _cell(value: object) -> object:
-    if not isinstance(value, str) or not value.lstrip().startswith(_FORMULA):
+    if not isinstance(value, str) or _first(value) not in _FORMULA:
         return value
     with suppress(ValueError):
         float(value)

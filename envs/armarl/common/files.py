@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO
 
 from armarl.common.messages import brief
 
@@ -80,25 +80,40 @@ def _lock(file: IO[str]) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def read_bytes(path: Path, most: int) -> bytes:
-    """Read a file of at most `most` bytes.
+def open_to_read(path: Path) -> BinaryIO:
+    """Open a file to read its bytes.
 
-    The file may change or be replaced meanwhile. So it is checked once it is open, and no pipe that
-    took its place is waited for. The bytes are this process's own memory: a mapped file that
-    another process shortens would end this one.
+    It may be replaced meanwhile. So it is checked once it is open, and no pipe that took its place
+    is waited for.
 
     Raises:
         FileNotFoundError: the path does not exist.
-        ValueError: the path is not a file, or the file is larger.
+        ValueError: the path is not a file.
         OSError: the file cannot be read.
     """
     if not path.is_file():
         if path.exists():
             raise ValueError("it is not a file")
         raise FileNotFoundError(f"there is no file {path}")
-    with open(path, "rb", opener=_open_at_once) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError("it is not a file")
+    file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 -- the caller closes it
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise ValueError("it is not a file")
+    return file
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Read a file of at most `most` bytes.
+
+    It is opened with `open_to_read`, and may change meanwhile. The bytes are this process's
+    own memory: a mapped file that another process shortens would end this one.
+
+    Raises:
+        FileNotFoundError: the path does not exist.
+        ValueError: the path is not a file, or the file is larger.
+        OSError: the file cannot be read.
+    """
+    with open_to_read(path) as file:
         parts, left = [], most + 1
         while left and (part := file.read(min(left, _PORTION))):
             parts.append(part)

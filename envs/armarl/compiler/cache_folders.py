@@ -26,6 +26,7 @@ OF_PACKAGE = Path(__file__).resolve().parents[1] / "kernels"
 """The folder of an installation. It is only read, unless `ARMARL_CACHE_DIR` names the package."""
 
 _CHOSEN = "ARMARL_CACHE_DIR"
+_MOST_LINKS = 40  # on the way to a folder, as in Linux
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permission of other users
 # Open a file without following a link, and without waiting for a pipe.
 _CAREFULLY = 0
@@ -146,6 +147,30 @@ def _path_to(folder: Path) -> list[Path]:
     return [*reversed(folder.parents), folder]
 
 
+def _passed(folder: Path) -> Iterator[Path]:
+    """Yield every folder and every link that is passed on the way to a folder, and the folder.
+
+    Raises:
+        OSError: there are too many links, perhaps in a circle.
+    """
+    at, left, links = Path(folder.anchor), [*reversed(folder.parts[1:])], 0
+    yield at
+    while left:
+        if (name := left.pop()) == "..":
+            at = at.parent  # `at` is no link, and was yielded before
+            continue
+        yield (step := at / name)
+        if not step.is_symlink():
+            at = step
+            continue
+        if (links := links + 1) > _MOST_LINKS:
+            raise OSError(f"{folder}: too many links")
+        target = step.readlink()
+        if target.is_absolute():
+            at, target = Path(target.anchor), target.relative_to(target.anchor)
+        left += reversed(target.parts)
+
+
 def _is_foreign(found: os.stat_result) -> bool:
     """Return whether something belongs to a user who is not trusted."""
     return found.st_uid not in {0, os.getuid()}
@@ -154,15 +179,16 @@ def _is_foreign(found: os.stat_result) -> bool:
 def fault_of(folder: Path) -> str | None:
     """Return the reason why others could change a folder's content. None means that they cannot.
 
-    Only this user and root are trusted. Links on the path are checked, and so are their targets. If
-    the folder does not exist yet, the folders above it are checked. A folder above it may be
-    writable by all if its sticky bit is set, as in /tmp: then users can rename only their own
-    files. On Windows modes tell nothing. There a user's profile is closed to others.
+    Only this user and root are trusted. Links on the path are checked, and so is every
+    folder and link on the way to their targets. If the folder does not exist yet, the folders above
+    it are checked. A folder above it may be writable by all if its sticky bit is set, as in /tmp:
+    then users can rename only their own files. On Windows modes tell nothing. There a user's
+    profile is closed to others.
     """
     if not hasattr(os, "getuid"):
         return None
     real = folder.resolve()
-    for step in (*_path_to(folder), *_path_to(real)):
+    for step in _passed(folder):
         try:
             found = step.lstat()
         except FileNotFoundError:

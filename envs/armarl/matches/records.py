@@ -37,7 +37,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.common.files import append_whole, check_writable
+from armarl.common.files import append_whole, check_writable, open_to_read
 from armarl.common.json_text import read_json, same_json
 from armarl.common.messages import brief
 from armarl.common.numbers import whole_number
@@ -365,11 +365,7 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
         (('greedy', 'random'), 'end')
     """
     path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}")
-    if not path.is_file():
-        raise RecordError(f"{path} is not a regular file")  # reading a pipe would block
-    file = path.open("rb")
+    file = _opened(path)
     file.seek(start)
     lines = _Lines(path, file)
     while lines.next is not None:
@@ -394,7 +390,7 @@ def read_unfinished(path: Path) -> Record:
         FileNotFoundError: the file does not exist.
         RecordError: the record cannot be read.
     """
-    lines = _Lines(path, path.open("rb"))
+    lines = _Lines(path, _opened(path))
     record = _read(lines, unfinished=True)
     if lines.next is not None:
         lines.refuse("the file must hold one record", ahead=1)
@@ -408,6 +404,19 @@ def read_record(text: str) -> Record:
         RecordError: the record cannot be read.
     """
     return _read(_Lines(Path("the record"), io.BytesIO(text.encode())))
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a file of records.
+
+    Raises:
+        FileNotFoundError: the file does not exist.
+        RecordError: the path is not a file.
+    """
+    try:
+        return open_to_read(path)
+    except ValueError:
+        raise RecordError(f"{path} is not a regular file") from None
 
 
 class _Lines:
