@@ -153,6 +153,7 @@ def _passed(folder: Path) -> Iterator[Path]:
     Raises:
         OSError: there are too many links, perhaps in a circle.
     """
+    folder = folder.absolute()
     at, left, links = Path(folder.anchor), [*reversed(folder.parts[1:])], 0
     yield at
     while left:
@@ -179,11 +180,11 @@ def _is_foreign(found: os.stat_result) -> bool:
 def fault_of(folder: Path) -> str | None:
     """Return the reason why others could change a folder's content. None means that they cannot.
 
-    Only this user and root are trusted. Links on the path are checked, and so is every
-    folder and link on the way to their targets. If the folder does not exist yet, the folders above
-    it are checked. A folder above it may be writable by all if its sticky bit is set, as in /tmp:
-    then users can rename only their own files. On Windows modes tell nothing. There a user's
-    profile is closed to others.
+    Only this user and root are trusted. Links on the path are checked, and so is every folder and
+    link on the way to their targets. If the folder does not exist yet, the folders above it are
+    checked. A folder above it may be writable by all if its sticky bit is set, as in /tmp: then
+    users can rename only their own files. On Windows modes tell nothing. There a user's profile is
+    closed to others.
     """
     if not hasattr(os, "getuid"):
         return None
