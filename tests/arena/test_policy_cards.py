@@ -92,12 +92,12 @@ def test_a_card_of_a_file_that_says_little(tmp_path):
 
 
 def test_a_curve(tmp_path):
-    """At most eight of its rows are shown, including the first and the last."""
+    """At most six of its rows are shown, including the first and the last."""
     card = read_card(policy(tmp_path, training={"curve": CURVE}))
     assert card.training.curve == CURVE
     head, *rows = card_text(card).split("the bars show the rating\n")[1].splitlines()
     assert head.split() == ["decisions", "rating", "greedy"]
-    assert len(rows) == 8
+    assert len(rows) == 6
     assert rows[0].split() == ["0", "0", "0", "%"]
     assert rows[-1].split() == ["4,900", "490", "#" * 24, "98", "%"]
     bars = [row.count("#") for row in rows]

@@ -9,7 +9,7 @@ from typing import TypeVar
 from armarl.arena.policy_card import WINS, Card, Measured, Row, Training
 from armarl.common.messages import listed, printable
 
-_MOST_SHOWN = 8  # rows of a curve on a terminal
+_MOST_SHOWN = 6  # rows of a curve, so that a card with 15 rivals fits into 40 lines
 _WIDTH, _LABEL, _BAR = 100, 10, 24  # widths of lines, of labels, and of a curve's bars
 
 T = TypeVar("T")
