@@ -16,6 +16,7 @@ from armarl.games.armadora.board import (
     SQUARE_NAMES,
     SQUARES,
 )
+from armarl.games.armadora.state import WARRIORS
 from armarl.games.armadora.text.territories import Territory, territories
 
 CELL = 112  # the side of a square
@@ -417,10 +418,9 @@ def _hand(scene: Scene, player: int, wide: float) -> str:
     if hand is None:
         shown = [("?", size)]
     else:
-        held = "1234" if len(scene.view["hands"]) > 2 else "12345"  # the values dealt (ARM-7)
-        if scene.view["options"].get("board") == "mini":
-            held = "12"
-        shown = [(value, n) for value, n in hand.items() if n or value in held]
+        mini = scene.view["options"].get("board") == "mini"
+        dealt = WARRIORS[int(mini), scene.game.players]
+        shown = [(value, n) for value, n in hand.items() if dealt[int(value) - 1]]
     step, text = min(wide / max(len(shown), 1), 84.0), ""
     for k, (value, n) in enumerate(shown):
         back, ink = (paint, "#ffffff") if value == "?" else ("var(--face)", "#20180c")
