@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 from armarl.core.game import Game
+from armarl.core.pictures.picture import Scene
 from armarl.core.verbs import PLAYING
+from armarl.games.armadora.drawing.picture import picture
 from armarl.games.make_game import make_game
 from variants import RICH, VARIANTS, every_rich_game
 
@@ -124,3 +127,52 @@ def test_a_hand_keeps_a_value_that_is_all_played():
     states = game.new_states(0)
     game.apply(states, np.array([0]), np.array([game.actions.id("W5 a1")]))
     assert game.draw_svg(states[0]).count('data-text="×0"') == 1
+
+
+def armadora(**changes) -> list[str]:
+    """Return the parts of a picture for four players in which something is different."""
+    game = make_game("armadora", players=4, advanced=True)
+    view = game.describe(game.new_states(0)[0]) | changes
+    return [part.svg for part in picture(Scene(game, view, None, None, None, tuple("abcd"))).parts]
+
+
+def warrior(player: int, **more) -> dict[str, Any]:
+    return {
+        "player": player,
+        "value": 2,
+        "face_up": False,
+        "arrows": 0,
+        "reinforcement": None,
+    } | more
+
+
+def test_arm_19_a_side_that_wins_with_no_more_gold_has_won_by_piles():
+    for gold, said in ((20, "won by piles · 20 gold"), (19, "won · 20 gold")):
+        result = {"gold": [20, gold], "winners": [0]}
+        shown = " ".join(armadora(result=result, to_move=None))
+        assert shown.count(f'data-text="{said}"') == 2
+
+
+def test_arm_29_the_side_that_wins_a_tie_has_the_sign_of_its_reinforcement():
+    walls = ["a1-a2", "b1-b2", "b1-c1"]
+    for helper, signs in ((None, 0), (0, 1), (3, 1)):
+        first = warrior(0, reinforcement=helper, value=2 if helper is None else 1)  # ARM-28
+        warriors = {"a1": first, "b1": warrior(1)}
+        parts = armadora(palisades=walls, warriors=warriors)
+        corner = [svg for svg in parts if 'id="score-' in svg and 'data-text="2"' in svg]
+        assert len(corner) == 1
+        assert corner[0].count("M-4.5 0H4.5") == signs
+
+
+def test_the_points_of_a_territory_stand_where_there_is_most_room():
+    walls = ["a1-a2", "b1-b2", "b1-c1"]
+    warriors = {"a1": warrior(0, arrows=1), "b1": warrior(0)}
+    parts = armadora(palisades=walls, warriors=warriors)
+    (corner,) = (svg for svg in parts if 'id="score-' in svg and 'data-text="3"' in svg)
+    assert 'id="score-b1"' in corner
+
+
+def test_partners_are_named():
+    shown = " ".join(armadora())
+    for letter in "ABCD":
+        assert shown.count(f"partner: player {letter}") == 1

@@ -98,6 +98,15 @@ def test_the_picture_shows_dice_and_the_order_under_way() -> None:
     shown = texts(picture(thrown).svg())
     assert "−1" in shown
     assert "player 1 decides on attack G4 s14" in shown
+    assert "fight" in shown
+
+
+def test_the_places_of_the_last_order_are_outlined() -> None:
+    ordered = scene()._replace(last=(0, "attack G4 s14"))
+    outlined = [part.svg for part in picture(ordered).parts if 'stroke="var(--glow)"' in part.svg]
+    assert len(outlined) == 2
+    for name in ("G4", "s14"):
+        assert any(f'data-place="{name}"' in svg for svg in outlined)
 
 
 ORDERS = {

@@ -57,6 +57,8 @@ def picture(scene: Scene) -> Picture:
     chart: Chart = scene.game.attributes["chart"]
     page = _page(chart, chart.raster)
     marked = _changed(scene.before, scene.view)
+    if scene.last:
+        marked |= set(scene.last[1].split())  # the places that the action names
     parts = [
         *_map(page, scene.view, marked),
         *_heading(scene),
@@ -282,6 +284,8 @@ def _heading(scene: Scene) -> list[Part]:
     if thrown := [pieces.die(kind, face) for kind, face in view["chance"]][-6:]:
         row = pieces.row(thrown, -23 * len(thrown), 0, 46)
         dice += f'<g transform="translate({WIDTH - LEFT:g} 66) scale(.84)">{row}</g>'
+        words = "fight" if view["chance"][-1][0] == "combat" else "found"
+        dice += write(words, WIDTH - LEFT - 39 * len(thrown) - 8, 74, 25, "var(--ink)", "end")
     return [
         Part((0, 0, end, 56), f'<g id="turn">{turn}</g>'),
         Part((0, 56, end, TOP - FRAME - 56), f'<g id="last">{last}</g>'),
@@ -364,16 +368,16 @@ def _score(scene: Scene, colour: str, wide: float) -> str:
         svg, end = pieces.entry(piece, str(count), at, 124)
         text, at = text + svg, end + 14
     words = f"land {len(owned)}, reserve {view['reserve'][colour]}"
-    return text + write(words, 22, 168, 24, "var(--ink)", "start", wide - 32)
+    return text + write(words, 22, 168, 27, "var(--ink)", "start", wide - 32)
 
 
 def _cards(scene: Scene, player: int, wide: float) -> str:
     """Return a player's hand: the cards, or how many there are."""
     hand, size = scene.view["hands"][player], scene.view["hand_sizes"][player]
     if hand is None:
-        words = f"{size} card{'s' * (size != 1)}"
+        words = f"{size} card{'s' * (size != 1)}" if size else ""
     else:
         counts = {card: hand.count(card) for card in hand}
         words = ", ".join(f"{n}× {card}" if n > 1 else card for card, n in counts.items())
     text, _ = pieces.entry(pieces.CARD, "", 18, 197)
-    return text + write(words or "no cards", 52, 205, 24, "var(--ink)", "start", wide - 62)
+    return text + write(words or "no cards", 52, 205, 27, "var(--ink)", "start", wide - 62)

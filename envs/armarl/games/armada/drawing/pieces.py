@@ -79,8 +79,8 @@ def shape(owner: str, scale: float = 1.0) -> str:
 
 def token(owner: str, count: int) -> str:
     """Return bands or tribes with their number."""
-    size = 26 if count < 10 else 23
-    return shape(owner) + write(count, 0, 10 if owner == "tribes" else 9, size, "#ffffff")
+    size = 31 if count < 10 else 26
+    return shape(owner) + write(count, 0, 12 if owner == "tribes" else 10, size, "#ffffff")
 
 
 def coin(count: int) -> str:
@@ -88,7 +88,7 @@ def coin(count: int) -> str:
     return (
         '<g stroke="var(--gold-edge)" fill="var(--gold)"><circle r="17" stroke-width="2.4"/>'
         '<circle r="13" stroke-width="1"/></g>'
-        + write(count, 0, 9, 25 if count < 10 else 21, "#4a3405")
+        + write(count, 0, 10, 29 if count < 10 else 23, "#4a3405")
     )
 
 

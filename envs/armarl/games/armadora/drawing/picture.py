@@ -77,7 +77,7 @@ def picture(scene: Scene) -> Picture:
     """Draw a position of Armadora."""
     lands = territories(scene.view, scene.game.sides)
     land_of = {name: land for land in lands for name in land.squares}
-    walled = {land.squares[0]: land for land in lands} if len(lands) > 1 else {}
+    walled = {_spot(scene, land): land for land in lands} if len(lands) > 1 else {}
     marked = _changed(scene)
     parts = [
         _ground(scene),
@@ -284,15 +284,35 @@ def _line(scene: Scene, line: int, marked: set[str]) -> Part:
     return Part(box, svg)
 
 
+def _spot(scene: Scene, land: Territory) -> str:
+    """Return the square of a territory whose corner holds the points: the first with most room."""
+
+    def crowd(name: str) -> int:
+        warrior = scene.view["warriors"].get(name)
+        if warrior is None:
+            return 2 if name in scene.view["gold"] else 0
+        added = warrior["arrows"] or warrior["reinforcement"] is not None
+        return 3 if added else 1
+
+    return min(land.squares, key=crowd)
+
+
 def _score(scene: Scene, square: int, land: Territory | None) -> Part:
-    """Return the points in a walled territory, in the corner of its first square, or nothing."""
+    """Return the points in a walled territory, or nothing.
+
+    A leader whose points are not the most leads by a reinforcement (ARM-29), which its sign shows.
+    """
     x, y = _corner(square)
     text, at = "", 0.0
     for side, points in enumerate(land.points if land else ()):
         if points:
-            words = f"{points}{'+' if land and land.open[side] else ''}"
+            assert land is not None
+            words = f"{points}{'+' if land.open[side] else ''}"
             text += f'<g transform="translate({at + 10:g} 10)">'
-            text += _shape(side, 15, paint_of(scene, side), "var(--white)", 1.5) + "</g>"
+            text += _shape(side, 15, paint_of(scene, side), "var(--white)", 1.5)
+            if land.leader == side and land.points.count(points) > 1:
+                text += '<path d="M-4.5 0H4.5M0 -4.5V4.5" stroke="#ffffff" stroke-width="2.6"/>'
+            text += "</g>"
             text += write(words, at + 20, 17, 21, "var(--ink)", "start")
             at += 26 + width_of(words, 21)
     if text:
@@ -322,14 +342,16 @@ def _turn(scene: Scene) -> str:
 
 def _heading(scene: Scene) -> list[Part]:
     """Return the line above the board: turn, last move and palisades left."""
-    view = scene.view
-    mover = view["to_move"]
-    turn = ""
-    if mover is not None:
-        turn += f'<g transform="translate({LEFT + 20} 36)">'
-        turn += _shape(mover, 34, paint_of(scene, mover), "var(--white)", 2) + "</g>"
-    start = LEFT + (46 if mover is not None else 0)
-    turn += write(_turn(scene), start, 47, 34, "var(--ink)", "start", 470)
+    view, mover, result = scene.view, scene.view["to_move"], scene.view["result"]
+    winners = result["winners"] if result else []
+    shown = [p for p in range(scene.game.players) if p == mover or scene.game.sides[p] in winners]
+    start, turn = LEFT, ""
+    for player in shown:
+        turn += f'<g transform="translate({start + 20} 36)">'
+        turn += _shape(player, 34, paint_of(scene, player), "var(--white)", 2) + "</g>"
+        start += 42
+    start += 4 * bool(shown)
+    turn += write(_turn(scene), start, 47, 34, "var(--ink)", "start", LEFT + 516 - start)
     last = ""
     if scene.last:
         seat, said = scene.last
@@ -360,6 +382,8 @@ def _panel(scene: Scene, player: int) -> list[Part]:
     moves = view["to_move"] == player
     drop = 12 if player == 2 else 9
     you = " (you)" if scene.seat == player else ""
+    partner = _partner(scene, player)
+    room = wide - 74 - 42 * bool(partner)
     rows = {  # the name of a part, its top and bottom, and what it shows
         "player": (
             (-5, PANEL + 5),
@@ -371,7 +395,8 @@ def _panel(scene: Scene, player: int) -> list[Part]:
             f'<g transform="translate(34 36)">'
             f"{_shape(player, 38, paint_of(scene, player), 'var(--white)', 2)}"
             f"{write(LETTERS[player], 0, drop, 24, '#ffffff')}</g>"
-            f"{write(scene.names[player] + you, 62, 45, 29, 'var(--ink)', 'start', wide - 74)}",
+            f"{write(scene.names[player] + you, 62, 45, 29, 'var(--ink)', 'start', room)}"
+            f'<g transform="translate({wide - 20:.1f} 36)">{partner}</g>',
         ),
         "notes": ((62, 96), _notes(scene, player, wide)),
         "hand": (
@@ -389,8 +414,22 @@ def _panel(scene: Scene, player: int) -> list[Part]:
     ]
 
 
+def _partner(scene: Scene, player: int) -> str:
+    """Return the sign of a player's partner after a plus, or nothing."""
+    if scene.game.players != 4:
+        return ""
+    partner = (player + 2) % 4
+    drop = 8 if partner == 2 else 6
+    return (
+        f"<title>partner: player {LETTERS[partner]}</title>"
+        f"{_shape(partner, 26, paint_of(scene, partner), 'var(--white)', 2)}"
+        f"{write(LETTERS[partner], 0, drop, 17, '#ffffff')}"
+        f"{write('+', -20, 8, 22, 'var(--ink)')}"
+    )
+
+
 def _notes(scene: Scene, player: int, wide: float) -> str:
-    """Return the lines under a player's name: character, powers, partner, pass, gold."""
+    """Return the line under a player's name: character, powers, pass, gold."""
     view, notes = scene.view, []
     if view["characters"]:
         powers = view["powers"][player]
@@ -403,11 +442,10 @@ def _notes(scene: Scene, player: int, wide: float) -> str:
         side = scene.game.sides[player]
         notes = [f"{result['gold'][side]} gold"]
         if side in result["winners"]:
-            notes.insert(0, "won")
+            tied = result["gold"].count(max(result["gold"])) > len(result["winners"])
+            notes.insert(0, "won by piles" if tied else "won")  # ARM-19
     elif view["passed"][player]:
         notes.append("passed")
-    if scene.game.players == 4 and not view["characters"]:
-        notes.append(f"with {LETTERS[(player + 2) % 4]}")
     return write(" · ".join(notes), 16, 86, 25, "var(--ink)", "start", wide - 30)
 
 
@@ -423,10 +461,13 @@ def _hand(scene: Scene, player: int, wide: float) -> str:
         shown = [(value, n) for value, n in hand.items() if dealt[int(value) - 1]]
     step, text = min(wide / max(len(shown), 1), 84.0), ""
     for k, (value, n) in enumerate(shown):
-        back, ink = (paint, "#ffffff") if value == "?" else ("var(--face)", "#20180c")
-        faded = "" if n else ' opacity=".35"'
-        text += f'<g transform="translate({step * (k + 0.5):.1f} 0)"{faded}>'
-        text += _shape(player, 40, back, paint, 4)
+        back, ink, words = "var(--face)", "#20180c", "var(--ink)"
+        if not n:
+            back, ink, words = "none", "var(--faint)", "var(--faint)"
+        elif value == "?":
+            back, ink = paint, "#ffffff"
+        text += f'<g transform="translate({step * (k + 0.5):.1f} 0)">'
+        text += _shape(player, min(40.0, 0.8 * step), back, paint, 4 if n else 2)
         text += write(value, 0, 12 if player == 2 else 9, 26, ink)
-        text += write(f"×{n}", 0, 52, 25, "var(--ink)", most=step - 4) + "</g>"
+        text += write(f"×{n}", 0, 52, 25, words, most=step - 4) + "</g>"
     return text
