@@ -1,18 +1,19 @@
 """Try every RL library of the page frameworks.md in a fresh environment, and write its table.
 
-    python3 scripts/checks/frameworks.py                         # all of them: an hour, 10 GB
+    python3 scripts/checks/frameworks.py                         # all of them: hours, 10 GB
     python3 scripts/checks/frameworks.py tianshou rllib/all-seats --decisions 20000
 
 Each library is installed together with ArmaRL into its own environment under `--folder`, as the
-libraries' pinned versions conflict. Its program in `armarl_training.examples` trains there and is
-measured against random. The rows are kept in docs/environments/frameworks.json, from which the
-page's table is written.
+libraries' pinned versions conflict. Its program in `armarl_training.examples` trains there with
+three seeds and is measured against random. The results are kept in
+docs/environments/frameworks.json, from which the page's table is written.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import os
 import subprocess
@@ -27,6 +28,7 @@ DOCS = ROOT / "docs" / "environments"
 ROWS, PAGE = DOCS / "frameworks.json", DOCS / "frameworks.md"
 BEGIN, END = "<!-- the table of scripts/checks/frameworks.py -->", "<!-- its end -->"
 MODES = ("one-seat", "all-seats")
+WHEN = ("before", "after")  # training
 COMMON = ["numpy==2.4.6", "numba==0.68.1", "safetensors==0.8.0", "torch==2.13.0"]
 NEW = ["gymnasium==1.4.0", "pettingzoo==1.27.0"]
 REQUIREMENTS = {
@@ -69,27 +71,25 @@ def row(python: Path, library: str, mode: str, decisions: int, seed: int) -> dic
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Format the rows as a Markdown table."""
+    """Format the results as a Markdown table, those of a program's seeds in one row."""
     lines = [
-        "| library | version | mode | decisions | illegal | wins before | wins after | seed |",
-        "| --- | --- | --- | --: | --: | --- | --- | --: |",
+        "| library | version | mode | decisions | illegal | wins before | wins after, by seed |",
+        "| --- | --- | --- | --: | --: | --- | --- |",
     ]
-    places = list(REQUIREMENTS)
-    for one in sorted(
-        rows, key=lambda row: (places.index(row["program"]), MODES.index(row["mode"]))
-    ):
-        rates = (
-            "{:.1f} % ({:.1f} - {:.1f})".format(*(100 * part for part in one[when]))
-            for when in ("before", "after")
-        )
+    for program, mode in itertools.product(REQUIREMENTS, MODES):
+        runs = [one for one in rows if (one["program"], one["mode"]) == (program, mode)]
+        if not runs:
+            continue
+        runs.sort(key=lambda one: one["seed"])
+        before, after = (", ".join(f"{100 * one[when][0]:.1f}" for one in runs) for when in WHEN)
         cells = [
-            one["program"],
-            f"{one['library']} {one['version']}",
-            one["mode"],
-            f"{one['decisions']:,}",
-            one["illegal"],
-            *rates,
-            one["seed"],
+            program,
+            f"{runs[0]['library']} {runs[0]['version']}",
+            mode,
+            f"{max(one['decisions'] for one in runs):,}",
+            sum(one["illegal"] for one in runs),
+            f"{before} %",
+            f"{after} %",
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
@@ -108,19 +108,20 @@ def main() -> None:
     )
     parser.add_argument("programs", nargs="*", help="library or library/mode (default: all)")
     parser.add_argument("--decisions", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--folder", type=Path, default=ROOT / ".frameworks")
     options = parser.parse_args()
     for program in options.programs or REQUIREMENTS:
         library, _, mode = program.partition("/")
         python = environment(library, options.folder.resolve())
-        for each in [mode] if mode else MODES:
-            new = row(python, library, each, options.decisions, options.seed)
+        for each, seed in itertools.product([mode] if mode else MODES, options.seeds):
+            new = row(python, library, each, options.decisions, seed)
             rows = json.loads(ROWS.read_text("utf-8")) if ROWS.exists() else []
-            rows = [old for old in rows if (old["program"], old["mode"]) != (library, each)]
+            key = library, each, seed
+            rows = [old for old in rows if (old["program"], old["mode"], old["seed"]) != key]
             rows.append(new)
             ROWS.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
-            print(table([new]).splitlines()[-1], flush=True)
+            print(seed, table([new]).splitlines()[-1], flush=True)
             if BEGIN in PAGE.read_text("utf-8"):
                 write_page(rows)
 
