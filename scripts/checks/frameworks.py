@@ -29,7 +29,13 @@ ROWS, PAGE = DOCS / "frameworks.json", DOCS / "frameworks.md"
 BEGIN, END = "<!-- the table of scripts/checks/frameworks.py -->", "<!-- its end -->"
 MODES = ("one-seat", "all-seats")
 WHEN = ("before", "after")  # training
-COMMON = ["numpy==2.4.6", "numba==0.68.1", "safetensors==0.8.0", "torch==2.13.0"]
+COMMON = [
+    "numpy==2.4.6",
+    "numba==0.68.1",
+    "safetensors==0.8.0",
+    "lazy-loader==0.6",
+    "torch==2.13.0",
+]
 NEW = ["gymnasium==1.4.0", "pettingzoo==1.27.0"]
 REQUIREMENTS = {
     "sb3": [*NEW, "stable-baselines3==2.9.2", "sb3-contrib==2.9.2"],
