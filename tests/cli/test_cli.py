@@ -870,6 +870,12 @@ def test_train_refuses(run, config, arguments, named):
     assert named in err
 
 
+def test_no_command_at_all_lists_the_commands(run):
+    status, out, err = run()
+    assert (status, out) == (2, "")
+    assert "train a policy from a configuration" in err
+
+
 def test_train_is_called_wrongly(run, config):
     status, _, err = run("train", config, "--colour", "x=1")
     assert status == 2

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from itertools import product
+from itertools import chain, product
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -144,6 +144,12 @@ def entries() -> tuple[GameEntry, ...]:
     """Return the entries of all games, those of this package first."""
     _find_installed()
     return tuple(_entries.values())
+
+
+def option_names() -> set[str]:
+    """Return the names of game options that the entries tell, such as `players` and `board`."""
+    each = ({*entry.switches, *chain(*entry.others.values())} for entry in entries())
+    return {"players"}.union(*each)
 
 
 def add(entry: GameEntry) -> None:

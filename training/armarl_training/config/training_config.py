@@ -18,7 +18,8 @@ from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
 from armarl.common.files import read_text
-from armarl.common.messages import did_you_mean, printable
+from armarl.common.messages import brief, did_you_mean, printable
+from armarl.games.catalogue import option_names
 from armarl.players.player_specs import scripted
 from armarl_training.config.learner_kinds import (
     LEARNERS,
@@ -539,6 +540,11 @@ def config_file(name: str | Path) -> Path:
     try:
         return shipped_configs()[str(name)]
     except KeyError:
+        if "=" in str(name):
+            raise FileNotFoundError(
+                f"{brief(str(name), 100)} is a setting; name a configuration before it, such as "
+                f"armadora-quick; shipped configurations: {', '.join(shipped_configs())}"
+            ) from None
         raise FileNotFoundError(
             f"no file {path}, and no shipped configuration of that name"
             f"{did_you_mean(str(name), shipped_configs())}; shipped configurations: "
@@ -684,6 +690,8 @@ def _explain(error: ValidationError) -> list[str]:
                 for part, field in TrainingConfig.model_fields.items()
                 if name in getattr(field.annotation, "model_fields", ())
             ]
+            if name in option_names():
+                inside.insert(0, f"options.{name}")
             meant = f" (did you mean {' or '.join(inside)}?)" if inside else ""
             lines.append(f"  {name}: unknown setting{meant}; choose from {known}")
         elif fault["type"] == "value_error":  # from our validators, whose message is complete
