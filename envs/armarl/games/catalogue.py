@@ -16,7 +16,7 @@ from itertools import chain, product
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from armarl.common.messages import brief
+from armarl.common.messages import brief, did_you_mean
 
 if TYPE_CHECKING:
     from armarl.games.game_module import GameModule
@@ -136,7 +136,8 @@ def game_entry(name: str) -> GameEntry:
         _find_installed()
     if name not in _entries:
         lost = "".join(f"; {told}" for told in _broken)
-        raise ValueError(f"unknown game {name!r}; choose from {', '.join(_entries)}{lost}")
+        near = did_you_mean(name, _entries)
+        raise ValueError(f"unknown game {name!r}{near}; choose from {', '.join(_entries)}{lost}")
     return _entries[name]
 
 

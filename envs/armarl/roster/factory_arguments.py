@@ -44,11 +44,11 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
     try:
         signature.bind_partial(*given)
     except TypeError as error:
-        takes = ("game", "player")[: len(given)]
+        first = ("game", "player")[: len(given)]
         function = "__init__(self, " if inspect.isclass(factory) else f"{part.name.split(':')[-1]}("
         raise TypeError(
-            f"{brief(part.name)} is called with the {' and the '.join(takes)}; "
-            f"write def {function}{', '.join(takes)})"
+            f"{brief(part.name)} is called with the {' and the '.join(first)}; "
+            f"write def {function}{', '.join(first)})"
         ) from error
     parameters = list(signature.parameters.values())[len(given) :]
     hints = _hints(factory)

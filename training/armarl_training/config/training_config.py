@@ -684,7 +684,7 @@ def _explain(error: ValidationError) -> list[str]:
     for fault in error.errors()[:MOST_FAULTS]:
         name = printable(".".join(str(part)[:100] for part in fault["loc"]))
         if fault["type"] == "extra_forbidden":
-            known = ", ".join(_section(fault["loc"][:-1]).model_fields)
+            known = _section(fault["loc"][:-1]).model_fields
             inside = [
                 f"{part}.{name}"
                 for part, field in TrainingConfig.model_fields.items()
@@ -692,8 +692,9 @@ def _explain(error: ValidationError) -> list[str]:
             ]
             if name in option_names():
                 inside.insert(0, f"options.{name}")
-            meant = f" (did you mean {' or '.join(inside)}?)" if inside else ""
-            lines.append(f"  {name}: unknown setting{meant}; choose from {known}")
+            near = did_you_mean(str(fault["loc"][-1]), known)
+            meant = f" (did you mean {' or '.join(inside)}?)" if inside else near
+            lines.append(f"  {name}: unknown setting{meant}; choose from {', '.join(known)}")
         elif fault["type"] == "value_error":  # from our validators, whose message is complete
             said = fault["msg"].removeprefix("Value error, ")
             lines.append(f"  {name}: {said}" if name else f"  {said}")
