@@ -240,6 +240,7 @@ def test_evaluate_with_options(run):
         (("random", "-o", "advanced"), "option 'advanced' should be written name=value"),
         (("random", "-o", "advanced=maybe"), "advanced must be True or False, not 'maybe'"),
         (("random", "--game", "chess"), "unknown game 'chess'; choose from armadora"),
+        (("random", "--game", "Armada"), "unknown game 'Armada' (did you mean armada?); choose"),
         (("random", "-o", "players=²"), "2, 3 or 4 players, not '²'"),
         (("random", "-o", "players=--2"), "2, 3 or 4 players, not '--2'"),
         (("random", "--games", "0"), "games must be in 1 to 100000000, not 0"),
@@ -840,7 +841,7 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
         ("game=chess", "unknown game 'chess'"),
         ("reward=fame", "reward must be 'win' or 'gold', not 'fame'"),
         ("evaluation.opponents=[gredy]", "evaluation.opponents: unknown player 'gredy'"),
-        ("ppo.epoch=1", "ppo.epoch: unknown setting; choose from rollout_length"),
+        ("ppo.epoch=1", "ppo.epoch: unknown setting (did you mean epochs?); choose from rollout_l"),
     ]:
         status, _, err = run("train", config, wrong, "--run", "one")
         assert status == 1
@@ -868,6 +869,12 @@ def test_train_refuses(run, config, arguments, named):
     assert status == 1
     assert err.startswith("armarl train: ")
     assert named in err
+
+
+def test_no_command_at_all_lists_the_commands(run):
+    status, out, err = run()
+    assert (status, out) == (2, "")
+    assert "train a policy from a configuration" in err
 
 
 def test_train_is_called_wrongly(run, config):

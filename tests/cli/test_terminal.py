@@ -63,6 +63,16 @@ def test_help_names_every_word(run: Any) -> None:
         assert re.search(rf"\n  {re.escape(word)} +[a-z]", out)
 
 
+def test_a_turn_says_what_is_due(run: Any) -> None:
+    out = run("play", "greedy", "--seed", "1", typed="W3 b2\nP a3-b3\nhelp\nquit\n")[1]
+    first, second = out.split("player 0: P a3-b3\n")
+    assert "\nPlace a Warrior on a square, or one or two palisades on lines, or pass " in first
+    assert "'b2' is not one of a1, b1, " in first
+    assert "on a square with no mine and no Warrior (ARM-11)" in first
+    assert "\nPlace a second palisade on a line, or stop (ARM-13).\n" in second
+    assert "`armarl rules armadora`" in second
+
+
 def test_the_board_is_drawn_again(run: Any) -> None:
     out = run("play", "random", "--seed", 1, typed="board\nquit\n")[1]
     assert out.count("a      b      c") == 2

@@ -300,7 +300,7 @@ def test_pictures():
         (lambda: make(num_envs=0), ValueError, "number of games must be in 1 to "),
         (lambda: make(seat=2), ValueError, "seat must be in 0 to 1, not 2"),
         (lambda: make(colour=1), TypeError, "argument 'colour'.*those of the environment are o"),
-        (lambda: make(opponents=["random"] * 2), ValueError, "takes 1 opponents, got 2"),
+        (lambda: make(opponents=["random"] * 2), ValueError, "takes 1 opponent, got 2"),
         (lambda: make(render_mode="human"), TypeError, "None or 'ansi'"),
         (lambda: make(opponents=None), TypeError, "a specification, a path or a Player, not None"),
         (lambda: make(autoreset_mode="never"), ValueError, "NEXT_STEP, SAME_STEP, DISABLED"),

@@ -115,6 +115,8 @@ def test_what_breaks_the_grammar(text, reason):
     [
         ("gredy", r"unknown player 'gredy' \(did you mean greedy\?\); choose from random, greedy,"),
         ("armadora-advanced-4p", r"did you mean armadora-4p-advanced\?"),
+        ("armadora2p", r"did you mean armadora-2p\?"),
+        ("Armada_2P", r"did you mean armada-2p\?"),
         ("no/such.safetensors", "no such file or folder$"),
         (str(Path(__file__).parent), "this folder holds no policy.safetensors$"),
         ("x" * 300, "choose from random, greedy"),
@@ -135,7 +137,10 @@ def test_what_breaks_the_grammar(text, reason):
         ("random:patient=1", "patient must be true or false, not 1"),
         ("random:patient,patient=true", "patient is given twice"),
         ("greedy+quickly:3", r"unknown wrapper \+quickly; choose from"),
-        ("no_such_module:Class", "No module named 'no_such_module'"),
+        (
+            "no_such_module:Class",
+            r"No module named 'no_such_module' \(its folder must be ",
+        ),
         ("tiny:NoSuch", "has no attribute 'NoSuch'"),
         ("armadora-2p:temperature=0", "temperature must be above 0"),
     ],
@@ -143,6 +148,16 @@ def test_what_breaks_the_grammar(text, reason):
 def test_players_that_there_are_not(text, message):
     with pytest.raises(ValueError, match=message):
         make_player(text, TWO)
+
+
+def test_a_class_that_does_not_take_the_game(monkeypatch):
+    """Python's own error, "Bare() takes no arguments", said nothing of the game."""
+    monkeypatch.setattr(tiny, "Bare", type("Bare", (), {}), raising=False)
+    monkeypatch.setattr(tiny, "bare", lambda: tiny.Backwards(TWO), raising=False)
+    with pytest.raises(TypeError, match=r"tiny:Bare is called .* write def __init__\(self, game\)"):
+        make_player("tiny:Bare", TWO)
+    with pytest.raises(TypeError, match=r"is called with the game; write def bare\(game\)$"):
+        make_player("tiny:bare", TWO)
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,8 @@ def test_the_overrides_are_named_where_they_are_wrong(write):
 def test_a_configuration_is_named_in_any_order_of_its_words():
     with pytest.raises(FileNotFoundError, match=r"did you mean armadora-2p-advanced\?"):
         load_config("armadora-advanced-2p")
+    with pytest.raises(FileNotFoundError, match=r"seed=3 is a setting; name a config.* armadora-q"):
+        load_config("seed=3")
     with pytest.raises(TypeError, match=r"TrainingConfig\.model_validate"):
         load_config({"total_decisions": 1000})
 
@@ -221,14 +223,19 @@ def test_an_override_of_one_player_leaves_the_others(write, said, override, play
 
 def test_an_unknown_setting_names_the_known_ones(write):
     message = refused(write("total_decisions: 1000\nenvironmnets: 3\n"))
-    assert "environmnets: unknown setting; choose from " in message
+    assert "environmnets: unknown setting (did you mean environments?); choose from " in message
     nested = refused(write("total_decisions: 1000"), ["learning_rate=0.1"])
     assert "learning_rate: unknown setting (did you mean ppo.learning_rate or td." in nested
+    players = refused(write("total_decisions: 1000"), ["players=3"])
+    assert "(did you mean options.players or opponents.players?)" in players
     device = refused(write("total_decisions: 1000"), ["device=gpu"])
     assert "device: must be cpu, cuda or a GPU by number such as cuda:0, not 'gpu'" in device
     assert all(name in message for name in TrainingConfig.model_fields)
     message = refused(write("total_decisions: 1000\nppo: {epoch: 3}\n"))
-    assert "ppo.epoch: unknown setting; choose from rollout_length, minibatch, " in message
+    assert (
+        "ppo.epoch: unknown setting (did you mean epochs?); choose from rollout_length, minibatch, "
+        in message
+    )
     assert "environments" not in message
     message = refused(write("total_decisions: 1000"), ["opponents.rnadom=1"])
     assert "opponents.rnadom: unknown setting; choose from share, " in message

@@ -180,7 +180,7 @@ def test_an_action_that_reveals_nothing_can_be_taken_back(tmp_path: Path) -> Non
     act(table, "P c1-d1")
     assert not table.view(1)["undo"]
     table.undo(0, table.version)
-    assert table.view(0)["question"].startswith("Click a line for a second palisade")
+    assert table.view(0)["question"].startswith("Place a second palisade")
     assert table.version != second  # what was meant for the position before is refused
     table.undo(0, table.version)
     assert (tmp_path / "table.txt").read_bytes() == content

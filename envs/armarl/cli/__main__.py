@@ -53,15 +53,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _names_an_option(arguments: Sequence[str]) -> bool:
     """Return whether an argument such as --players or --cards=true names an option of a game."""
-    from armarl.games.catalogue import game_entry, game_names
+    from armarl.games.catalogue import option_names
 
-    known = {"players"}.union(*(game_entry(name).switches for name in game_names()))
-    return any(text.lstrip("-").partition("=")[0] in known for text in arguments)
+    return any(text.lstrip("-").partition("=")[0] in option_names() for text in arguments)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the options; unlike plain argparse, key=value may also follow other options."""
     parser = _parser()
+    if not (sys.argv[1:] if arguments is None else arguments):
+        parser.print_help(sys.stderr)
+        parser.exit(2)
     options, rest = parser.parse_known_args(arguments)
     settings = [text for text in rest if "=" in text and not text.startswith("-")]
     if rest and (not hasattr(options, "settings") or settings != rest):
@@ -357,13 +359,18 @@ def _draw(command: argparse.ArgumentParser) -> None:
         help="the picture to write, a name that ends in .svg or .png",
     )
     command.add_argument(
-        "--game", type=int, default=1, help="the number of the game in the file (1)"
+        "--game", type=int, default=1, help="number of the game in the file, the first is 1 (1)"
     )
     command.add_argument(
         "--move", type=int, help="draw the position after this action, 0 for the deal (the last)"
     )
     command.add_argument("--seat", type=int, help="draw what this seat may see (default: all)")
-    command.add_argument("--theme", default="light", help="light (the default), dark or auto")
+    command.add_argument(
+        "--theme",
+        default="light",
+        help="light (the default) or dark; auto, for SVG alone, is light or dark as the reader's "
+        "browser is",
+    )
     command.add_argument("--width", type=int, default=1024, help="width of a PNG in pixels (1024)")
 
 

@@ -221,9 +221,8 @@ class _Table:
                     tell(f"player {mover} thinks: {_thoughts(thoughts, texts)}")
             if isinstance(player, HumanPlayer):
                 player.may_undo = len(self._moves) > self._kept
-                player.heading = None
-                if board.drawn(states) is None:
-                    player.heading = _question(game, states)
+                shown = board.drawn(states), _question(game, states)
+                player.heading = "\n".join(text for text in shown if text)
             try:
                 action = choose_legally(player, game, *questions)
             except UndoError:

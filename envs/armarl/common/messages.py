@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import logging
+import re
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 MOST_SHOWN = 300  # characters
+_WORD = re.compile(r"\d+[^\W\d_]*|[^\W\d_]+")  # of a name: armadora, 2p
 
 
 def printable(text: str) -> str:
@@ -60,7 +62,11 @@ def counted(number: int, one: str, more: str | None = None) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ` (did you mean armadora-2p?)` if a known name is similar, else an empty string.
 
-    The words of a name, separated by hyphens, may be in any order.
+    The words of a name may be in any order, in any case, and without the hyphens.
+
+    Example:
+        >>> did_you_mean("Advanced_armadora2p", ["armadora-2p", "armadora-2p-advanced"])
+        ' (did you mean armadora-2p-advanced?)'
     """
     by_words = {_in_order(one): one for one in known}
     near = difflib.get_close_matches(_in_order(name[:MOST_SHOWN]), by_words, 1)
@@ -68,7 +74,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _in_order(name: str) -> str:
-    return "-".join(sorted(name.lower().split("-")))
+    return "-".join(sorted(_WORD.findall(name.lower())))
 
 
 def relation(sides: Sequence[int], seat: int, other: int) -> str:

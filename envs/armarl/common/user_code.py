@@ -21,6 +21,16 @@ def look_in(folder: Path) -> None:
 
 
 def import_own(module: str) -> ModuleType:
-    """Import a module that the user has named."""
+    """Import a module that the user has named.
+
+    Raises:
+        ModuleNotFoundError: there is no such module. The message says where it may lie.
+    """
     sys.path.extend(folder for folder in _folders if folder not in sys.path)
-    return import_module(module)
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if module.partition(".")[0] == error.name:
+            places = "the current folder or one on PYTHONPATH" if _folders else "one on PYTHONPATH"
+            error.msg += f" (its folder must be {places})"
+        raise

@@ -233,7 +233,8 @@ class Game(Variant):
         if self._deals is None:
             raise ValueError(
                 f"the deals of {self.name} {dict(self.options)} cannot be enumerated: it takes a "
-                "variant whose only chance is a small deal, such as Armadora with board='mini'"
+                "variant whose only chance is a small deal, such as armadora with board='mini' "
+                "(at the command line -o board=mini)"
             )
         return self._deals(self)
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.messages import counted
 from armarl.common.numbers import whole_number
 from armarl.core.array_checks import LARGEST_BATCH
 from armarl.core.game import Game
@@ -240,6 +241,6 @@ def make_opponents(chosen: PlayerLike | Sequence[PlayerLike], game: Game) -> lis
         chosen = [chosen] * others  # type: ignore[list-item]
     if len(chosen) != others:
         raise ValueError(
-            f"a {game.players}-player game takes {others} opponents, got {len(chosen)}"
+            f"a {game.players}-player game takes {counted(others, 'opponent')}, got {len(chosen)}"
         )
     return [make_player(player, game) for player in chosen]

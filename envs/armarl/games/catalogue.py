@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from itertools import product
+from itertools import chain, product
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from armarl.common.messages import brief
+from armarl.common.messages import brief, did_you_mean
 
 if TYPE_CHECKING:
     from armarl.games.game_module import GameModule
@@ -136,7 +136,8 @@ def game_entry(name: str) -> GameEntry:
         _find_installed()
     if name not in _entries:
         lost = "".join(f"; {told}" for told in _broken)
-        raise ValueError(f"unknown game {name!r}; choose from {', '.join(_entries)}{lost}")
+        near = did_you_mean(name, _entries)
+        raise ValueError(f"unknown game {name!r}{near}; choose from {', '.join(_entries)}{lost}")
     return _entries[name]
 
 
@@ -144,6 +145,12 @@ def entries() -> tuple[GameEntry, ...]:
     """Return the entries of all games, those of this package first."""
     _find_installed()
     return tuple(_entries.values())
+
+
+def option_names() -> set[str]:
+    """Return the names of game options that the entries tell, such as `players` and `board`."""
+    each = ({*entry.switches, *chain(*entry.others.values())} for entry in entries())
+    return {"players"}.union(*each)
 
 
 def add(entry: GameEntry) -> None:

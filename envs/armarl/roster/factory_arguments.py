@@ -37,10 +37,20 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
 
     Raises:
         ValueError: the factory does not take an argument, or needs one. The message names it.
-        TypeError: the factory does not return a player.
+        TypeError: the factory does not take the game, or does not return a player.
         RuntimeError: the factory tried to end the program.
     """
-    parameters = list(inspect.signature(factory).parameters.values())[len(given) :]
+    signature = inspect.signature(factory)
+    try:
+        signature.bind_partial(*given)
+    except TypeError as error:
+        first = ("game", "player")[: len(given)]
+        function = "__init__(self, " if inspect.isclass(factory) else f"{part.name.split(':')[-1]}("
+        raise TypeError(
+            f"{brief(part.name)} is called with the {' and the '.join(first)}; "
+            f"write def {function}{', '.join(first)})"
+        ) from error
+    parameters = list(signature.parameters.values())[len(given) :]
     hints = _hints(factory)
     hints |= (listed := _listed(hints))
     takes_any = not listed and any(p.kind is p.VAR_KEYWORD for p in parameters)

@@ -18,7 +18,8 @@ from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
 from armarl.common.files import read_text
-from armarl.common.messages import did_you_mean, printable
+from armarl.common.messages import brief, did_you_mean, printable
+from armarl.games.catalogue import option_names
 from armarl.players.player_specs import scripted
 from armarl_training.config.learner_kinds import (
     LEARNERS,
@@ -539,6 +540,11 @@ def config_file(name: str | Path) -> Path:
     try:
         return shipped_configs()[str(name)]
     except KeyError:
+        if "=" in str(name):
+            raise FileNotFoundError(
+                f"{brief(str(name), 100)} is a setting; name a configuration before it, such as "
+                f"armadora-quick; shipped configurations: {', '.join(shipped_configs())}"
+            ) from None
         raise FileNotFoundError(
             f"no file {path}, and no shipped configuration of that name"
             f"{did_you_mean(str(name), shipped_configs())}; shipped configurations: "
@@ -678,14 +684,17 @@ def _explain(error: ValidationError) -> list[str]:
     for fault in error.errors()[:MOST_FAULTS]:
         name = printable(".".join(str(part)[:100] for part in fault["loc"]))
         if fault["type"] == "extra_forbidden":
-            known = ", ".join(_section(fault["loc"][:-1]).model_fields)
+            known = _section(fault["loc"][:-1]).model_fields
             inside = [
                 f"{part}.{name}"
                 for part, field in TrainingConfig.model_fields.items()
                 if name in getattr(field.annotation, "model_fields", ())
             ]
-            meant = f" (did you mean {' or '.join(inside)}?)" if inside else ""
-            lines.append(f"  {name}: unknown setting{meant}; choose from {known}")
+            if name in option_names():
+                inside.insert(0, f"options.{name}")
+            near = did_you_mean(str(fault["loc"][-1]), known)
+            meant = f" (did you mean {' or '.join(inside)}?)" if inside else near
+            lines.append(f"  {name}: unknown setting{meant}; choose from {', '.join(known)}")
         elif fault["type"] == "value_error":  # from our validators, whose message is complete
             said = fault["msg"].removeprefix("Value error, ")
             lines.append(f"  {name}: {said}" if name else f"  {said}")

@@ -117,7 +117,7 @@ def question(game: Game, state: State) -> tuple[str, list[int]]:
         what = "raid" if s["raid"] else "turn"
         held = bool(s["cards"]) and any(s["hand"][s["to_move"], k] for k in range(len(CARD_NAMES)))
         more = ", or play a card" if held else ""
-        how = f"Give {colour} an order: click a place, then a second one{more}."
+        how = f"Give {colour} an order from one place to another{more}."
         return f"{how} There are {coups} coups (actions) left in its {what} (ADA-15).", []
     asked = _QUESTIONS[stage].format(roll=int(s["roll"]))
     order = int(s["order"])

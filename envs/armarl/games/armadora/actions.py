@@ -18,7 +18,7 @@ _BASE = (
         "warrior",
         "W{} {}",
         (_VALUES, SITE_NAMES),
-        "place a Warrior face down (ARM-11)",
+        "place a Warrior face down on a square with no mine and no Warrior (ARM-11)",
         public="W? {1}",
         at=_ON_SITES,
     ),

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from armarl.core.game import Game
 
 _QUESTIONS = {
-    "turn": "Click a square for a Warrior, or a line for one of up to two palisades, or pass for "
-    "the rest of the game (ARM-10).",
-    "second palisade": "Click a line for a second palisade, or stop (ARM-13).",
+    "turn": "Place a Warrior on a square, or one or two palisades on lines, or pass for the rest "
+    "of the game (ARM-10).",
+    "second palisade": "Place a second palisade on a line, or stop (ARM-13).",
     "after power": "After the power: a Warrior, palisades or your reinforcement (ARM-22).",
 }
 _ADVANCED = (

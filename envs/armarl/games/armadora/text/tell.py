@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from armarl.common.messages import listed
+from armarl.common.messages import counted, listed
 from armarl.core.pictures.picture import Scene, Told
 from armarl.games.armadora.text.territories import Territory, territories
 
@@ -85,19 +85,25 @@ def _end(scene: Scene) -> Iterator[str]:
     for land in territories(view, scene.game.sides):
         if gold := _gold(view, land):
             where = f"The territory of {_land(view, land)}"
-            best = [side for side, mine in enumerate(land.points) if mine == max(land.points)]
-            points = ", ".join(
-                f"{_side(scene, side)} {mine}" for side, mine in enumerate(land.points) if mine
-            )
-            if not max(land.points):
+            most = max(land.points)
+            best = [side for side, mine in enumerate(land.points) if mine == most]
+            if not most:
                 yield f"{where} is nobody's."
-            elif land.leader is not None:
-                yield f"{where} goes to {_side(scene, land.leader)}: {points}."
+                continue
+            first = best if land.leader is None else [land.leader]
+            rest = [
+                f"{mine} of {_side(scene, side)}"
+                for side, mine in enumerate(land.points)
+                if mine and side not in first
+            ]
+            points = f"({counted(most, 'point')}{' against ' * bool(rest)}{listed(rest)})"
+            takers = listed([_side(scene, side) for side in first])
+            if land.leader is not None:
+                yield f"{where} goes to {takers} {points}."
             else:
-                tied = listed([_side(scene, side) for side in best])
-                yield f"{where} is tied, {gold // len(best)} gold each for {tied}: {points}."
+                yield f"{where} is tied {points}: {gold // len(best)} gold each for {takers}."
     result = view["result"]
-    totals = ", ".join(f"{_side(scene, side)} {n}" for side, n in enumerate(result["gold"]))
+    totals = ", ".join(f"{n} for {_side(scene, side)}" for side, n in enumerate(result["gold"]))
     winners = listed([_side(scene, side) for side in result["winners"]])
     won = "wins" if len(result["winners"]) == 1 else "share the victory"
     yield f"Gold: {totals}. {winners} {won}."

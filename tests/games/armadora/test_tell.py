@@ -1,0 +1,39 @@
+"""The end of a game of Armadora in words."""
+
+import numpy as np
+import pytest
+
+from armarl import make_game
+
+
+@pytest.mark.parametrize(
+    ("actions", "told"),
+    [
+        (["W4 c4", "W2 d4"], "goes to player 0 (4 points against 2 of player 1)."),
+        (["W1 c4", "W2 d4"], "goes to player 1 (2 points against 1 of player 0)."),
+        (["W4 c4", "P a1-b1", "stop"], "goes to player 0 (4 points)."),
+        (["W3 c4", "W3 d4"], "is tied (3 points): 20 gold each for player 0 and player 1."),
+        ([], "is nobody's."),
+    ],
+)
+def test_who_takes_the_gold_of_a_territory(actions: list[str], told: str) -> None:
+    """ARM-16, ARM-17: it once said "goes to player 0: player 0 4, player 1 2"."""
+    game = make_game("armadora")
+    states = game.new_states(0)
+    for text in [*actions, "pass", "pass"]:
+        before, seat = states.copy(), int(game.statuses(states)[1][0])
+        action = game.actions.id(text)
+        game.apply(states, np.array([0]), np.array([action]))
+    words = game.tell(states[0], (seat, action), before=before[0]).words
+    assert f"The territory of 40 squares around a1 with 40 gold {told}" in words
+
+
+def test_the_gold_of_three_players() -> None:
+    game = make_game("armadora", players=3)
+    states = game.new_states(0)
+    for text in ["W1 c4", "W4 d4", "W2 e3", "pass", "pass", "pass"]:
+        before = states.copy()
+        game.apply(states, np.array([0]), np.array([game.actions.id(text)]))
+    words = game.tell(states[0], (2, game.actions.id("pass")), before=before[0]).words
+    assert words[-2].endswith("player 1 (4 points against 1 of player 0 and 2 of player 2).")
+    assert words[-1] == "Gold: 0 for player 0, 40 for player 1, 0 for player 2. player 1 wins."
