@@ -616,6 +616,19 @@ def test_words_of_the_command_line_move_no_terminal(run):
     assert (status, "\x1b" in out + err) == (2, False)
 
 
+def test_a_traceback_moves_no_terminal(capsys, tmp_path, monkeypatch):
+    """Regression: Python printed the error text of a player's class as it is."""
+    error = "class OddError(Exception): pass\n"
+    made = f"{error}def Odd(game): raise OddError('\\x1b[2J\\u202e')\n"
+    (tmp_path / "odd_traceback.py").write_text(made)
+    monkeypatch.syspath_prepend(tmp_path)
+    status = main(["evaluate", "odd_traceback:Odd", "random", "--game", "armadora"])
+    out, err = capsys.readouterr()
+    assert (status, "\x1b" in out + err, "\u202e" in out + err) == (1, False, False)
+    assert "Traceback" in err
+    assert "OddError: ?[2J?" in err
+
+
 def test_options_beside_a_saved_policy_are_of_its_game(run):
     """They were once those of the first registered game."""
     status, out, err = run("play", "armada-2p", "-o", "max_turns=400", typed="quit\n")

@@ -8,6 +8,7 @@ import xml.dom.minidom
 
 import pytest
 
+from armarl.common import json_text
 from armarl.common.csv_table import csv_text
 from armarl.common.json_text import read_json, same_json
 from armarl.common.messages import tell
@@ -47,9 +48,7 @@ def test_values_are_the_same_if_they_are_written_alike() -> None:
         assert not same_json({"a": one}, {"a": other})
 
 
-@pytest.mark.parametrize(
-    "name", ["=1+1", "+x", "-x", "@sum", "\t=1", " =1", "\uff1dx", "-1+1", "=-1"]
-)
+@pytest.mark.parametrize("name", ["=1+1", "+x", "-x", "@sum", " =1", "\uff1dx", "-1+1", "=-1"])
 def test_a_table_holds_no_formula(name: str) -> None:
     rows = list(csv.reader(io.StringIO(csv_text([name, "x"], [[name, 1], [2, name]]))))
     assert rows == [[f"'{name}", "x"], [f"'{name}", "1"], ["2", f"'{name}"]]
@@ -72,6 +71,37 @@ def test_what_is_printed_moves_no_terminal(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == "a?[2J??????b\nc\r"
 
 
-@pytest.mark.parametrize("unseen", ["\ufeff", "\u200b", "\u202e", "\0", "\t\u2066 "])
+@pytest.mark.parametrize("unseen", ["\ufeff", "\u200b", "\u202e", "\0", " \u2066 "])
 def test_a_formula_behind_unseen_letters_is_none(unseen):
     assert csv_text(["a"], [[f"{unseen}=1+1"]]).splitlines()[1].strip('"') == f"'{unseen}=1+1"
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("x;=1+1", "x;'=1+1"),
+        ("x;;  @sum", "x;;'  @sum"),
+        ("\t=1", "\t'=1"),
+        ("x\r\n-x", "x\r\n'-x"),
+        ("=1;=2", "'=1;'=2"),
+        ("a;b\tc;-", "a;b\tc;'-"),
+        ("[64, -1]", "[64, -1]"),
+        (";;", ";;"),
+    ],
+)
+def test_no_part_of_a_cell_is_a_formula(name: str, cell: str) -> None:
+    """Regression: a spreadsheet that splits at semicolons or tabs computed the part behind one."""
+    assert list(csv.reader(io.StringIO(csv_text(["x"], [[name]]), newline="")))[1] == [cell]
+
+
+@pytest.mark.parametrize("many", ["[],", '{"a":1},', "1,"])
+def test_json_with_too_many_values_is_not_built(many: str, monkeypatch) -> None:
+    """Regression: 16 MB of empty lists became 400 MB before they were counted."""
+    monkeypatch.setattr(json_text.json, "loads", None)
+    with pytest.raises(ValueError, match="more than 131,072 values"):
+        read_json(f"[{many * (3 << 19)}1]")
+
+
+def test_commas_in_texts_are_no_values() -> None:
+    text = "a chart, [with] {lines}," * 30_000
+    assert read_json(json_text.json.dumps([text])) == [text]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +18,9 @@ import torch
 
 import tiny
 from armarl.cli.__main__ import main
+from armarl.cli.shared_options import check_json
 from armarl.common import json_text
-from armarl.common.files import read_bytes, read_text, write_bytes
+from armarl.common.files import append_whole, read_bytes, read_text, shorten, write_bytes
 from armarl.environments.aec import RawAECEnv
 from armarl.games.make_game import make_game
 from armarl.networks.judge import layout_of
@@ -28,6 +32,7 @@ from armarl_training.config.training_config import ConfigError, TrainingConfig, 
 from armarl_training.learners.maskable import _generator
 from armarl_training.run import checkpoint
 from armarl_training.run.config_checks import resolve_precision
+from armarl_training.run.progress import ProgressLog
 from armarl_training.run.run import resume_run, start_run
 
 GAME = make_game("armadora", board="mini")
@@ -624,3 +629,112 @@ def test_metadata_at_the_bounds_stay_small(tmp_path: Path) -> None:
     widest = [nested(json_text.DEEPEST - 4)] * (json_text.MOST_VALUES // json_text.DEEPEST)
     json_text.check_bounds({"note": widest})
     assert len(json.dumps({"note": widest}, indent=2)) < 16 << 20
+
+
+@posix
+def test_a_pipe_that_nobody_reads_gets_no_records(tmp_path: Path) -> None:
+    """Regression: it was waited for."""
+    path = tmp_path / "games.txt"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"games\.txt"):
+        append_whole(path, b"a record")
+
+
+@posix
+def test_a_pipe_that_is_read_gets_all_records(tmp_path: Path) -> None:
+    path, content = tmp_path / "games.txt", b"a record\n" * 100_000
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as reader:
+        found = reader.submit(path.read_bytes)
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                append_whole(path, content)
+                break
+            except OSError:  # the reader has not opened it yet
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        assert found.result(60) == content
+
+
+@posix
+def test_a_link_in_the_place_of_a_tournament_s_games_is_not_written_through(tmp_path: Path) -> None:
+    """Regression: it was checked when the folder was locked, and followed later."""
+    mine, path = tmp_path / "mine", tmp_path / "games.jsonl"
+    mine.write_bytes(b"mine")
+    path.symlink_to(mine)
+    with pytest.raises(OSError, match=r"games\.jsonl"):
+        append_whole(path, b"more", ours=True)
+    with pytest.raises(OSError, match=r"games\.jsonl"):
+        shorten(path, 0)
+    assert mine.read_bytes() == b"mine"
+    append_whole(path, b", more")  # a file that the user names may be a link
+    assert mine.read_bytes() == b"mine, more"
+
+
+@pytest.mark.parametrize("kind", ["large", "deep"])
+def test_an_earlier_result_is_read_up_to_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Regression: `--json` read all of a file that it might replace, whatever its size."""
+    path = tmp_path / "result.json"
+    path.write_text("[" * 100_000)
+    if kind == "large":
+        path.write_text("[1]" + " " * 100)
+        check_json(path)
+        monkeypatch.setattr("armarl.cli.shared_options._MOST_RESULT", 100)
+    with pytest.raises(ValueError, match="does not hold JSON"):
+        check_json(path)
+
+
+@pytest.mark.parametrize("number", ["1e5000", "1:1", "1_e5", "0o7", "-0b", "''", "x", "1.5"])
+def test_an_explicit_tag_allows_no_other_numbers(tmp_path: Path, number: str) -> None:
+    """Regression: with one, a line of twenty letters became a number of gigabytes."""
+    path = tmp_path / "run.yaml"
+    path.write_text(f"seed: !!int {number}", encoding="utf-8")
+    with pytest.raises(ConfigError, match="is not a whole number"):
+        load_config(path)
+    path.write_text("seed: !!int 3e1\ntotal_decisions: 9", encoding="utf-8")
+    assert load_config(path).seed == 30
+
+
+def test_a_wide_table_with_short_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: each row took as long as there are columns, so 3 MB took hours."""
+    names = ["decisions", *(f"c{i}" for i in range(1000))]
+    (tmp_path / "progress.csv").write_text(",".join(names) + "\n1\n", "utf-8")
+    with pytest.raises(RunError, match="remove it to start a new table"):
+        ProgressLog(tmp_path).take_up(10)
+    (tmp_path / "progress.csv").write_text("\n", "utf-8")
+    ProgressLog(tmp_path).take_up(10)
+
+
+POOL = {"share": 0.5, "earlier": 1.0, "snapshot_every": 256, "pool_size": 2}
+
+
+@pytest.mark.parametrize("kind", ["a file", "folders", "nothing"])
+def test_a_pool_that_cannot_be_written_ends_no_training(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    """Regression: the training ended without a checkpoint, or with one that lacked its pool."""
+    settings = tiny.settings(options={"board": "mini"}, opponents=POOL, total_decisions=2048)
+    pool, reports = tmp_path / "run" / "pool", []
+
+    def spoil(report: Any) -> None:
+        reports.append(report)
+        if kind == "folders":
+            for taken in range(256, 2304, 256):
+                if not (pool / f"{taken:012d}.safetensors").exists():
+                    (pool / f"{taken:012d}.safetensors").mkdir(parents=True)
+        elif len(reports) == 2 if kind == "a file" else pool.is_dir():
+            shutil.rmtree(pool, ignore_errors=True)
+            if kind == "a file":
+                pool.write_text("x")
+
+    assert start_run(TrainingConfig(**settings), tmp_path / "run").train(spoil)
+    told = [line for line in caplog.messages if line.endswith("the training continues")]
+    assert len(told) == (kind == "a file")
+    if kind == "a file":
+        pool.unlink()
+    with resume_run(tmp_path / "run") as run:
+        assert run.decisions >= 2048
+        assert bool(run.pool.snapshots) == (kind != "a file")

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import numpy as np
 import pytest
 
 from armarl.games.make_game import make_game
 from armarl.matches.journal import Journal
+from armarl.web.table import read_about
 from pages import HOST, Pages, Server
 
 GAME = make_game("armadora")
@@ -120,3 +122,90 @@ def test_killed_servers_lose_nothing(tmp_path: Path) -> None:
             journal = Journal.resume(path.with_suffix(".txt"))
             if key in path.read_text():
                 assert len(journal.actions) >= answered
+
+
+GOOD = {"players": [None, None], "keys": {"k": [0]}, "deal": 1, "chance": 1}
+STRANGE = {
+    "deep": "[" * 100_000,
+    "deep players": '{"players": ' + "[" * 100_000,
+    "a key twice": '{"deal": 2, ' + json.dumps(GOOD)[1:],
+    "no number": json.dumps({**GOOD, "deal": float("nan")}),
+    **{
+        f"{name}: {value}": json.dumps({**GOOD, name: value})
+        for name, value in (
+            *(("keys", None), ("keys", [1, 2]), ("keys", 7), ("keys", {"k": ["a"]})),
+            *(("keys", {"k": [True]}), ("keys", {"k": [2]}), ("players", 3), ("players", [1, 2])),
+            *(("deal", "x"), ("chance", -1), ("undone", 1 << 63), ("resigned", 2)),
+            *(("next", 5), ("next", "../elsewhere/t"), ("next", "0123456789/")),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_files_of_tables_that_are_none(tmp_path: Path, kind: str) -> None:
+    """Regression: one of them ended the server at its start, or led to a file elsewhere."""
+    folder = tmp_path / "games"
+    with Pages(folder) as pages:
+        table, _ = pages.open(GAME, [0, 1])
+    (folder / "strange.json").write_text(STRANGE[kind], "utf-8")
+    (folder / "strange.txt").write_bytes((folder / f"{table.name}.txt").read_bytes())
+    said = "table's file|nested more than|appears twice|is not a number of JSON"
+    with pytest.raises(ValueError, match=said) as refused:
+        read_about(folder, "strange")
+    assert len(str(refused.value)) < 400
+    with Pages(folder) as pages:
+        (shown,) = pages.get(pages.house.host, "lobby").json()["tables"]
+        assert shown["file"] == f"{table.name}.txt"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device", "large", "lines", "names"])
+def test_records_of_tables_that_are_none(tmp_path: Path, kind: str) -> None:
+    """Regression: a pipe stopped the server, `player` without a name broke the list of tables."""
+    folder = tmp_path / "games"
+    with Pages(folder) as pages:
+        table, keys = pages.open(GAME, [0, 1])
+    path = folder / f"{table.name}.txt"
+    with Pages(folder) as pages:  # it is replaced while the server runs
+        path.unlink()
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "folder":
+            path.mkdir()
+        elif kind == "device":
+            path.symlink_to("/dev/zero")
+        elif kind == "large":
+            with path.open("wb") as file:
+                file.truncate(1 << 40)
+        elif kind == "lines":
+            path.write_text("armarl-record 1\nplayer\nplayer \nplayer 0\nplayer 0 \n")
+        else:
+            path.write_text("armarl-record 1\n" + "player 0 \x1b[2J\u202e\n" * 5000)
+        shown = pages.get(pages.house.host, "lobby").json()["tables"]
+        assert all(name.isprintable() for one in shown for name in one["names"])
+        assert sum(len(one["names"]) for one in shown) <= 16
+        assert pages.get(keys[0], "view", seat=0).status_code == 409
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are POSIX")
+@pytest.mark.parametrize("change", ["play", "undo", "resume"])
+def test_a_link_in_the_place_of_a_game_is_not_written_through(tmp_path: Path, change: str) -> None:
+    """Regression: what it led to was cut, or a line was added to it."""
+    path, mine = tmp_path / "table.txt", tmp_path / "mine"
+    journal = Journal.begin(path, GAME, ["a", "b"], 5)
+    first = int(np.flatnonzero(GAME.legal_masks(journal.states[-1])[0])[0])
+    if change == "undo":
+        journal.play(first)
+    mine.write_bytes(path.read_bytes() + b"mine")
+    path.unlink()
+    path.symlink_to(mine)
+    before = mine.read_bytes()
+    changes = {
+        "play": lambda: journal.play(first),
+        "undo": journal.undo,
+        "resume": lambda: Journal.resume(path),
+    }
+    with pytest.raises(OSError, match=r"table\.txt"):
+        changes[change]()
+    assert mine.read_bytes() == before

@@ -122,7 +122,7 @@ def test_a_full_disk_plays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     act(table, "W1 a1")
     before, view = (tmp_path / "table.txt").read_bytes(), table.view(1)
 
-    def full(*_: Any) -> None:
+    def full(*_: Any, **_how: Any) -> None:
         raise OSError("no space left")
 
     with monkeypatch.context() as patched:

@@ -12,7 +12,6 @@ hold a digest of each player's weights, as the same name and path may hold other
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, groupby
@@ -31,6 +30,7 @@ from armarl.common.files import (
     read_text,
     refuse_to_write_over,
     remove_temporaries,
+    shorten,
     write_text,
 )
 from armarl.common.json_text import read_json, same_json
@@ -376,7 +376,7 @@ class _Store:
             (self._folder / _RECORDS).mkdir(exist_ok=True)
             write_text(self._folder / _RECORDS / name, "".join(texts[i] for i in games))
         lines = "".join(json.dumps(asdict(results[i])) + "\n" for i in new)
-        append_whole(self._folder / _GAMES, lines.encode())
+        append_whole(self._folder / _GAMES, lines.encode(), ours=True)
 
     def tournament(self) -> Tournament:
         """Return the tournament with all results so far."""
@@ -468,7 +468,7 @@ def _read_games(
         raise ArenaError(f"{path} is damaged: {error}") from error
     whole = text[: text.rfind("\n") + 1]
     if mend and len(whole) < len(text):
-        os.truncate(path, len(whole.encode()))
+        shorten(path, len(whole.encode()))
     lines = whole.splitlines()
     seatings = [frozenset(planned.tables(group)) for group in planned.lineups()]
     for number, line in enumerate(lines, 1):

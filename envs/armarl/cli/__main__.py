@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
@@ -38,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
+    except (KeyboardInterrupt, EOFError):
+        tell("\nstopped", to=sys.stderr)
+        return 130
     except BrokenPipeError:  # the reader, such as `head`, closed the pipe
         with Path(os.devnull).open("w") as nowhere:  # Python flushes stdout once more at exit
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
@@ -46,9 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = "\n".join([f"armarl {options.command}: {error}", *getattr(error, "__notes__", ())])
         tell(said, to=sys.stderr)
         return 1
-    except (KeyboardInterrupt, EOFError):
-        tell("\nstopped", to=sys.stderr)
-        return 130
+    except Exception:  # of user code, or our own fault: Python would print its text as it is
+        tell(traceback.format_exc(), to=sys.stderr, end="")
+        return 1
 
 
 def _names_an_option(arguments: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarl.common.files import check_writable, write_text
+from armarl.common.files import check_writable, read_bytes, write_text
 from armarl.common.messages import brief, tell
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from armarl.matches.records import Record
     from armarl.replays.replay import Opinions
 
+_MOST_RESULT = 1 << 26  # bytes of an earlier result; ours have some kilobytes
 FIRST_GAMES = 10  # of the pages of matches and tournaments
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -117,13 +118,14 @@ def check_json(path: Path) -> None:
     """Check that a result can be written to a file, before any work is done.
 
     Raises:
-        ValueError: the file holds something other than JSON, for instance a policy.
+        ValueError: the file holds something other than JSON, for instance a policy, or it is far
+            larger than a result.
         OSError: the file may not be written.
     """
     check_writable(path)
     if path.is_file() and not _is_stream(path) and path.stat().st_size:
         try:
-            json.loads(path.read_bytes())
+            json.loads(read_bytes(path, _MOST_RESULT))
         except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{path} exists and does not hold JSON, so the result is not written over it: "

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # and their wide forms
+_PARTS = re.compile(r"[^;\t\r\n]+|[;\t\r\n]").findall  # a spreadsheet may split at these marks
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table as CSV. A spreadsheet computes nothing from what it holds.
 
-    Text that begins like a formula gets an apostrophe before it, as is usual in spreadsheets. Such
-    text may be the name of a player, of a file or of a folder.
+    Text that begins like a formula gets an apostrophe before it, as is usual in spreadsheets. So
+    does a part of it behind a mark at which some spreadsheets begin another cell. Such text may be
+    the name of a player, of a file or of a folder.
 
     Example:
         >>> csv_text(["player", "Elo"], [["=1+1", -20]])
@@ -33,9 +36,9 @@ def _first(text: str) -> str:
 
 
 def _cell(value: object) -> object:
-    if not isinstance(value, str) or _first(value) not in _FORMULA:
+    if not isinstance(value, str):
         return value
     with suppress(ValueError):
         float(value)
         return value
-    return f"'{value}"
+    return "".join(f"'{part}" if _first(part) in _FORMULA else part for part in _PARTS(value))

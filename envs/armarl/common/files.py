@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO
@@ -19,6 +19,7 @@ from armarl.common.messages import brief
 LOCK = "lock"
 _HALF = ".half-written-by-armarl"  # the suffix of temporary files
 _PORTION = 1 << 20  # bytes that are read at once
+_AT_ONCE, _NO_LINK = getattr(os, "O_NONBLOCK", 0), getattr(os, "O_NOFOLLOW", 0)
 # The files of a run.
 POLICY_FILE, BEST_FILE, CONFIG_FILE = "policy.safetensors", "best.safetensors", "config.yaml"
 
@@ -62,7 +63,7 @@ def _open_lock(path: Path) -> IO[str]:
     Raises:
         OSError: the path is not a file, or is not writable.
     """
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags = os.O_RDWR | os.O_CREAT | _NO_LINK | _AT_ONCE
     if path.exists() and not path.is_file():
         raise OSError("it is not a file")
     return os.fdopen(os.open(path, flags, 0o666), "r+", encoding="utf-8", errors="replace")
@@ -95,7 +96,39 @@ def open_to_read(path: Path) -> BinaryIO:
         if path.exists():
             raise ValueError("it is not a file")
         raise FileNotFoundError(f"there is no file {path}")
-    file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 -- the caller closes it
+    return _open_regular(path, "rb")
+
+
+def open_to_change(path: Path) -> BinaryIO:
+    """Open a file to read and write its bytes. It is checked as by `open_to_read`.
+
+    Raises:
+        ValueError: the path is not a file.
+        OSError: the file does not exist, or may not be written.
+    """
+    return _open_regular(path, "r+b")
+
+
+def shorten(path: Path, length: int) -> None:
+    """Remove all bytes of a file in a folder of ours from `length` on. No link is followed.
+
+    Raises:
+        ValueError: the path is not a file.
+        OSError: the path is a link, or the file may not be written.
+    """
+    with _open_regular(path, "r+b", _NO_LINK) as file:
+        file.truncate(length)
+        os.fsync(file.fileno())
+
+
+def _open_regular(path: Path, mode: str, more: int = 0) -> BinaryIO:
+    """Open a file, and check it once it is open. `more` are further flags.
+
+    Raises:
+        ValueError: the path is not a file.
+        OSError: the file cannot be opened.
+    """
+    file: BinaryIO = open(path, mode, opener=_opener(more))  # type: ignore[assignment]  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise ValueError("it is not a file")
@@ -123,8 +156,9 @@ def read_bytes(path: Path, most: int) -> bytes:
     return b"".join(parts)
 
 
-def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+def _opener(more: int = 0) -> Callable[[str, int], int]:
+    """Return an opener that waits for no pipe. `more` are further flags."""
+    return lambda path, flags: os.open(path, flags | _AT_ONCE | more, 0o666)
 
 
 def read_text(path: Path, most: int) -> str:
@@ -174,14 +208,22 @@ def refuse_to_write_over(
             )
 
 
-def append_whole(path: Path, content: bytes) -> None:
-    """Append all of the content to a file, or nothing.
+def append_whole(path: Path, content: bytes, *, ours: bool = False) -> None:
+    """Append all of the content to a file, or nothing. A pipe that nobody reads is not waited for.
+
+    Args:
+        path: the file, which is created if it does not exist.
+        content: the bytes.
+        ours: whether the file is in a folder of ours. Then no link is followed.
 
     Raises:
         OSError: the disk is full or not writable. The file keeps its old length.
     """
-    with _named(path), path.open("ab", buffering=0) as file:
-        if not path.is_file():  # for example /dev/stdout, which has no length
+    opener = _opener(_NO_LINK if ours else 0)
+    with _named(path), open(path, "ab", buffering=0, opener=opener) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # such as /dev/stdout: no length
+            if _AT_ONCE:
+                os.set_blocking(file.fileno(), True)  # its reader may be slow
             file.write(content)
             return
         length, left = file.seek(0, os.SEEK_END), memoryview(content)

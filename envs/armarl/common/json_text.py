@@ -32,6 +32,8 @@ def read_json(text: str) -> Any:
         ...
         ValueError: the key 'a' appears twice
     """
+    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:  # some may stand in texts
+        raise ValueError(_too_many())
     try:
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_no_number, parse_float=_finite
@@ -52,7 +54,7 @@ def check_bounds(value: Any) -> None:
     for _ in range(DEEPEST + 1):
         seen += len(level)
         if seen > MOST_VALUES:
-            raise ValueError(f"it holds more than {MOST_VALUES:,} values")
+            raise ValueError(_too_many())
         below: list[Any] = []
         for one in level:
             if isinstance(one, str) and len(one) > LONGEST_TEXT:
@@ -72,6 +74,10 @@ def check_bounds(value: Any) -> None:
 def same_json(one: Any, other: Any) -> bool:
     """Return whether two values are written alike. Unlike ==, this tells 0 from 0.0 and false."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _too_many() -> str:
+    return f"it holds more than {MOST_VALUES:,} values"
 
 
 def _too_deep() -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from armarl.common.files import append_whole, write_text
+from armarl.common.files import append_whole, read_bytes, shorten, write_text
 from armarl.compiler.types import State, States
 from armarl.core.game import Game
 from armarl.core.verbs import PLAYING
-from armarl.matches.records import Recorder, read_unfinished
+from armarl.matches.records import Recorder, RecordError, read_unfinished
 
 _ONLY = np.zeros(1, np.int64)  # index of the only game
+_MOST_BYTES = 1 << 25  # of a record; a chart of one's own may be half of it
 _ENDINGS = (b"end ", b"cut ", b"stopped")
 
 
@@ -64,13 +64,16 @@ class Journal:
             OSError: the file cannot be read or written.
             RecordError: the file is no record, or one that breaks the rules.
         """
-        content = path.read_bytes()
+        try:
+            content = read_bytes(path, _MOST_BYTES)
+        except ValueError as error:
+            raise RecordError(f"{path} is no record of a game: {error}") from error
         whole = content[: content.rfind(b"\n") + 1]
         last = whole.rfind(b"\n", 0, len(whole) - 1) + 1
         if whole[last:].startswith(_ENDINGS):  # the sum that belongs to it is missing
             whole = whole[:last]
         if len(whole) < len(content):
-            os.truncate(path, len(whole))
+            shorten(path, len(whole))
         record = read_unfinished(path)
         states = [record.states[i : i + 1].copy() for i in range(len(record.states))]
         journal = cls(path, Recorder.resumed(record), record.players, states)
@@ -110,7 +113,7 @@ class Journal:
         self.game.apply(after, _ONLY, np.array([action]))
         self._recorder.played(after, _ONLY, np.array([seat]), np.array([action]))
         try:
-            append_whole(self._path, _text(lines[-1:]).encode())
+            append_whole(self._path, _text(lines[-1:]).encode(), ours=True)
         except OSError:
             self._recorder.undone(self.state)
             raise
@@ -123,9 +126,7 @@ class Journal:
     def undo(self) -> None:
         """Take the last action back. It is off the disk when this returns."""
         line = self._recorder.lines[0][-1]
-        with self._path.open("r+b") as file:
-            file.truncate(file.seek(0, os.SEEK_END) - len(_text([line]).encode()))
-            os.fsync(file.fileno())
+        shorten(self._path, self._path.stat().st_size - len(_text([line]).encode()))
         for history in (self.states, self.actions, self.seats):
             del history[-1]
         self._recorder.undone(self.state)
@@ -139,7 +140,7 @@ class Journal:
         self._recorder.ended(self.states[-1])
         ending = self._recorder.lines[0][-2:]
         try:
-            append_whole(self._path, _text(ending).encode())
+            append_whole(self._path, _text(ending).encode(), ours=True)
         except OSError:
             del self._recorder.lines[0][-2:]
             raise

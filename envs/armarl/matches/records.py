@@ -37,7 +37,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.common.files import append_whole, check_writable, open_to_read
+from armarl.common.files import append_whole, check_writable, open_to_change, open_to_read
 from armarl.common.json_text import read_json, same_json
 from armarl.common.messages import brief
 from armarl.common.numbers import whole_number
@@ -252,7 +252,7 @@ def prepare_records(path: str | Path) -> None:
     check_writable(path)
     if not path.is_file():
         return
-    with path.open("r+b") as file:
+    with open_to_change(path) as file:
         first = file.read(len(HEAD))
         length = file.seek(0, os.SEEK_END)
         start = file.seek(max(0, length - _LAST_RECORD))

@@ -213,7 +213,7 @@ def load_policy(
         raise PolicyError(f"{error}{_that_fit(game)}") from error
     if earlier:
         warnings.warn(
-            f"{called(str(asked))} was made for version {metadata['variant']['version']} of "
+            f"{brief(called(str(asked)))} was made for version {metadata['variant']['version']} of "
             f"{game.name}; it plays version {game.version}, whose rules it has not learnt",
             stacklevel=2,
         )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from armarl.arena.policy_card import read_card
-from armarl.common.files import LOCK, lock_folder
-from armarl.common.messages import tell
+from armarl.common.files import LOCK, lock_folder, open_to_read
+from armarl.common.messages import brief, tell
 from armarl.core.game import Game
 from armarl.games.catalogue import entries, game_entry
 from armarl.games.make_game import restore_game
@@ -27,6 +29,7 @@ from armarl.web.refusals import RefusedError
 from armarl.web.table import About, Table, read_about
 
 MOST_TABLES = 2000
+_MOST_SEATS = 16
 _MOST_DEAL = 10**9
 _BUILT_IN = {  # players that every game has, with what they are
     "random": "plays at random",
@@ -305,30 +308,29 @@ class House:
             known = dict(self._abouts)
         found = []
         for name, about in known.items():
-            path = self._folder / f"{name}.txt"
-            if not path.exists():
-                continue
-            found.append(
-                {
-                    "file": path.name,
-                    "time": path.stat().st_mtime,
-                    "keys": [[key, seats] for key, seats in about.keys.items()],
-                    **_headline(path),
-                }
-            )
+            keys = [[key, seats] for key, seats in about.keys.items()]
+            with suppress(OSError, ValueError):  # somebody has removed or replaced the record
+                found.append({"keys": keys, **_headline(self._folder / f"{name}.txt")})
         return sorted(found, key=lambda one: -one["time"])
 
 
 def _headline(path: Path) -> dict[str, Any]:
-    """Return the names of a record's players and whether it has ended, without replaying it."""
-    with path.open("rb") as file:
+    """Return what a list of tables shows of a record, without replaying it.
+
+    Raises:
+        OSError, ValueError: the record cannot be read.
+    """
+    with open_to_read(path) as file:
         head = file.read(1 << 16).decode("utf-8", "replace").split("\n")
-        file.seek(max(0, path.stat().st_size - 200))
-        over = b"\nsum " in file.read()
-    names = [line.split(" ", 2)[2] for line in head if line.startswith("player ")]
+        about = os.fstat(file.fileno())
+        file.seek(max(0, about.st_size - 200))
+        over = b"\nsum " in file.read(200)
+    seats = [line for line in head if line.startswith("player ")][:_MOST_SEATS]
+    names = [brief(line.partition(" ")[2].partition(" ")[2]) for line in seats]
     game = next((line for line in head if line.startswith("variant ")), "")
-    title = game.partition('"game": "')[2].partition('"')[0]
-    return {"game": title, "names": names, "over": over}
+    title = brief(game.partition('"game": "')[2].partition('"')[0])
+    time = about.st_mtime
+    return {"file": path.name, "time": time, "game": title, "names": names, "over": over}
 
 
 def _digest(key: str) -> bytes:

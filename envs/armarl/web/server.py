@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import socket
 import sys
 import threading
@@ -33,6 +32,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from armarl.common.json_text import read_json
 from armarl.common.messages import brief, tell
 from armarl.replays.page import policy_of
 from armarl.web.guards import BURST, RATE, Guards
@@ -417,8 +417,8 @@ class _Visit:
             RefusedError: it is not a JSON object.
         """
         try:
-            found = json.loads(body.decode("utf-8"))
-        except (ValueError, RecursionError) as error:
+            found = read_json(body.decode("utf-8"))
+        except ValueError as error:
             raise RefusedError("the request is not JSON") from error
         if not isinstance(found, dict):
             raise RefusedError("the request must be a JSON object")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import threading
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from armarl.common.files import read_text, write_text
+from armarl.common.json_text import read_json
 from armarl.common.messages import brief, tell
 from armarl.core.game import Game
 from armarl.core.pictures.picture import Picture
@@ -25,6 +27,7 @@ from armarl.web.study import Study
 from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning, places_of
 
 _MOST_ABOUT = 1 << 20  # bytes of a table's file
+_NAME = re.compile(r"[0-9a-f]{10}")  # of a table
 _LETTERS = "ABCDEFGHIJKLMNOP"  # of the seats, as in the drawings
 _MOST_NAME = 24  # characters of a person's name
 _MOST_BOARDS = 12  # pictures that are kept
@@ -497,10 +500,37 @@ def read_about(folder: Path, name: str) -> About:
         OSError, ValueError: the file cannot be read, or holds something else.
     """
     try:
-        about = About(**json.loads(read_text(folder / f"{name}.json", _MOST_ABOUT)))
+        about = About(**read_json(read_text(folder / f"{name}.json", _MOST_ABOUT)))
+        _check(about)
     except TypeError as error:
-        raise ValueError(f"{name}.json is not a table's file: {error}") from error
+        raise ValueError(f"{name}.json is not a table's file: {brief(error)}") from error
     return about
+
+
+def _check(about: About) -> None:
+    """Check all that a file says of a table. The name of the next table becomes a path.
+
+    Raises:
+        TypeError: something is of another type or out of range.
+    """
+
+    def is_below(value: object, end: int) -> bool:
+        return type(value) is int and 0 <= value < end
+
+    seats, keys = about.players, about.keys
+    if not isinstance(seats, list) or not all(one is None or isinstance(one, str) for one in seats):
+        raise TypeError("players must be a list of texts or null")
+    if not isinstance(keys, dict) or not all(
+        isinstance(own, list) and all(is_below(seat, len(seats)) for seat in own)
+        for own in keys.values()
+    ):
+        raise TypeError("keys must have lists of seats")
+    if not all(is_below(n, 1 << 63) for n in (about.deal, about.chance, about.undone)):
+        raise TypeError("deal, chance and undone must be whole numbers")
+    if about.resigned is not None and not is_below(about.resigned, len(seats)):
+        raise TypeError("resigned must be a seat or null")
+    if about.next is not None and not _NAME.fullmatch(str(about.next)):
+        raise TypeError("next must be the name of a table or null")
 
 
 def _write(folder: Path, name: str, about: About) -> None:

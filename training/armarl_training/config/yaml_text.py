@@ -36,6 +36,10 @@ class _Loader(yaml.SafeLoader):
 
     def construct_yaml_int(self, node: Any) -> int:
         text = str(self.construct_scalar(node)).lower()
+        if not NUMBERS[node.tag].match(text):  # an explicit tag may stand before any text
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{text[:100]!r} is not a whole number", node.start_mark
+            )
         digits, power, zeros = text.partition("e")
         if power and "x" not in text:
             return int(digits + "0" * int(zeros))

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,24 +174,43 @@ class OpponentPool:
         return not self._full or self._oldest not in in_play()
 
     def take(self, policy: NetworkPlayer, decisions: int) -> None:
-        """Add the current policy to the pool. If the pool is full, it replaces the oldest one."""
-        save_policy(
-            self._path(decisions),
-            self._game,
-            policy.tensors,
-            policy.activation,
-            policy.advice.advisers,
-        )
+        """Add the current policy to the pool. If the pool is full, it replaces the oldest one.
+
+        Raises:
+            OSError: its file could not be written. The pool is unchanged.
+        """
+        earlier = self._earlier(policy)
+        self._write(earlier, decisions)
         if self._full:
             slot = self._oldest
             self.snapshots[slot - len(self._config.players)] = decisions
-            self.players[slot] = self._earlier(policy)
+            self.players[slot] = earlier
         else:
             self.snapshots.append(decisions)
-            self.players.append(self._earlier(policy))
+            self.players.append(earlier)
+
+    def _write(self, earlier: NetworkPlayer, taken: int) -> None:
+        save_policy(
+            self._path(taken),
+            self._game,
+            earlier.tensors,
+            earlier.activation,
+            earlier.advice.advisers,
+        )
 
     def save(self) -> dict[str, Any]:
-        """Return the values for a checkpoint. The earlier versions are files in the folder."""
+        """Return the values for a checkpoint. The earlier versions are files in the folder.
+
+        Files that somebody has removed meanwhile are written again.
+
+        Raises:
+            OSError: one of them could not be written.
+        """
+        for earlier, taken in zip(
+            self.players[len(self._config.players) :], self.snapshots, strict=True
+        ):
+            if not self._path(taken).is_file():
+                self._write(cast("NetworkPlayer", earlier), taken)
         return {"snapshots": self.snapshots}
 
     def restore(self, snapshots: Sequence[int]) -> None:
@@ -222,7 +242,8 @@ class OpponentPool:
         for path in self._folder.glob("*.safetensors"):
             ours = path.stem.isdecimal() and path == self._path(int(path.stem))
             if ours and path not in kept:
-                path.unlink()
+                with suppress(OSError):  # a folder of that name, or one that is not writable
+                    path.unlink()
 
     @property
     def _full(self) -> bool:
@@ -233,7 +254,7 @@ class OpponentPool:
         """The slot of the oldest earlier version."""
         return len(self._config.players) + self.snapshots.index(min(self.snapshots))
 
-    def _earlier(self, policy: NetworkPlayer) -> Player:
+    def _earlier(self, policy: NetworkPlayer) -> NetworkPlayer:
         return on_torch(policy, name=EARLIER, sample=True)
 
     def _path(self, taken: int) -> Path:

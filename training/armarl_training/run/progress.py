@@ -136,8 +136,10 @@ class ProgressLog:
         """
         path = self._folder / TABLE
         try:
+            # Not csv.DictReader: a short row would take as long as there are columns.
             lines = read_text(path, LARGEST_TABLE).splitlines()
-            rows = [_read(row) for row in csv.DictReader(lines)]
+            names, *rest = [*filter(None, csv.reader(lines))] or [[]]
+            rows = [_read(dict(zip(names, row, strict=True))) for row in rest]
             self._taken_up = decisions + 1
         except FileNotFoundError:
             return

@@ -49,6 +49,7 @@ from armarl_training.common.kept_policies import as_kept, keep_policies
 from armarl_training.common.process import settle
 from armarl_training.common.random_streams import Stream, generator
 from armarl_training.common.run_folder import RunError, lock_run
+from armarl_training.common.side_files import SideFiles
 from armarl_training.config.training_config import (
     MOST_BYTES,
     ConfigError,
@@ -162,6 +163,7 @@ class Run:
         with enough_memory():
             self.learner = check_learner(make(config, self.game, self.pool), config.learner)
         self.log = ProgressLog(folder, len(set(self.game.sides)))
+        self._files = SideFiles(folder, "the training")
         self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
         self.seconds_before = 0.0  # spent by earlier parts of this run, and calls of `train`
         self.best = -1.0  # the highest mean win rate against the anchors
@@ -267,7 +269,7 @@ class Run:
                     refuse_diverged(self.learner.policy(average=False).tensors)
                     self.log.note(self._row({**statistics, "decisions_per_second": pace}))
                     if self.pool.due(self.decisions, self.learner.in_play):
-                        self.pool.take(self.learner.policy(average=False), self.decisions)
+                        self._files.attempt(POOL, self._take)
                     if time.monotonic() - saved > 60 * self.config.checkpoint_every_minutes:
                         self.save()
                         saved = time.monotonic()
@@ -276,6 +278,10 @@ class Run:
             self.seconds_before, self._started = self.seconds, None
             self.close()
         return not self._stopped
+
+    def _take(self) -> None:
+        """Add the policy to the pool."""
+        self.pool.take(self.learner.policy(average=False), self.decisions)
 
     def _iterate(self) -> dict[str, float]:
         """Call `Learner.iterate`. An error gets a note about what can be resumed."""
