@@ -17,7 +17,7 @@ from armarl.common.messages import tell
 from armarl.core.game import Game
 from armarl.games.catalogue import entries, game_entry
 from armarl.games.make_game import restore_game
-from armarl.matches.records import Record
+from armarl.matches.records import Record, RecordError, read_record
 from armarl.players.player_specs import as_spec
 from armarl.players.protocol import Player
 from armarl.players.registry import shipped_policies
@@ -249,8 +249,8 @@ class House:
             self._know(name, table.about)
             return table
 
-    def keep(self, record: Record) -> None:
-        """Put a finished game among the tables, once, so that people can look at it.
+    def keep(self, record: Record) -> Table:
+        """Put a finished game or a position among the tables, once, so that people can look at it.
 
         Raises:
             RefusedError: there are too many tables.
@@ -258,12 +258,24 @@ class House:
         """
         name = hashlib.sha256(str(record).encode()).hexdigest()[:10]
         with self._lock:
-            if name in self._abouts:
-                return
-            self._check_number()
-            table = Table.keep(self._folder, name, record, self._make_player)
-            self._tables[name] = table
-            self._know(name, table.about)
+            if name not in self._abouts:
+                self._check_number()
+                table = Table.keep(self._folder, name, record, self._make_player)
+                self._tables[name] = table
+                self._know(name, table.about)
+        return self.table(name)
+
+    def keep_text(self, text: str) -> Table:
+        """Do so with a text: a record, or the description of a position as JSON.
+
+        Raises:
+            RefusedError: it is neither, or breaks a rule.
+            OSError: the files cannot be written.
+        """
+        try:
+            return self.keep(read_record(text))
+        except RecordError as error:
+            raise RefusedError(str(error)) from error
 
     def _check_number(self) -> None:
         if len(self._abouts) >= MOST_TABLES:
@@ -320,15 +332,16 @@ class House:
 
 
 def _headline(path: Path) -> dict[str, Any]:
-    """Return the names of a record's players and whether it has ended, without replaying it."""
+    """Return a record's game and players, and whether it has ended, without replaying it."""
     with path.open("rb") as file:
         head = file.read(1 << 16).decode("utf-8", "replace").split("\n")
         file.seek(max(0, path.stat().st_size - 200))
         over = b"\nsum " in file.read()
+    position = head[0].startswith("{")
     names = [line.split(" ", 2)[2] for line in head if line.startswith("player ")]
-    game = next((line for line in head if line.startswith("variant ")), "")
+    game = next((line for line in head if line.startswith(("variant ", "{"))), "")
     title = game.partition('"game": "')[2].partition('"')[0]
-    return {"game": title, "names": names, "over": over}
+    return {"game": title, "names": names or ["a position"], "over": over or position}
 
 
 def _digest(key: str) -> bytes:

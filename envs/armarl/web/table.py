@@ -18,7 +18,7 @@ from armarl.core.game import Game
 from armarl.core.pictures.picture import Picture
 from armarl.games.catalogue import game_entry
 from armarl.matches.journal import Journal
-from armarl.matches.records import Record, read_records
+from armarl.matches.records import Record, read_unfinished
 from armarl.players.protocol import Player, choose_legally
 from armarl.web.refusals import RefusedError
 from armarl.web.study import Study
@@ -113,7 +113,7 @@ class Table:
 
     @classmethod
     def keep(cls, folder: Path, name: str, record: Record, make_player: MakePlayer) -> Table:
-        """Make a table of a finished game, for onlookers alone.
+        """Make a table of a finished game or a position, for onlookers alone.
 
         Raises:
             OSError: the files cannot be written.
@@ -269,6 +269,9 @@ class Table:
             return None
         if (seat := self.about.resigned) is not None:
             return f"{self.names[seat]} has resigned."
+        if journal.ending == "stopped" and not journal.actions:
+            mover = journal.game.statuses(journal.states[-1])[1][0]
+            return f"A position: {self.names[mover]} is to move."
         if journal.ending == "stopped":
             return "The game was stopped."
         returns = journal.game.returns(journal.states[-1], np.zeros(1, np.int64))[0]
@@ -427,8 +430,7 @@ class Table:
             if not self.is_over:
                 raise RefusedError("there is a replay when the game is over")
             if self._study is None:
-                (record,) = read_records(_record(self._folder, self.name))
-                self._study = Study(record)
+                self._study = Study(read_unfinished(_record(self._folder, self.name)))
             return self._study
 
     def think_over(self, player: str, stopped: threading.Event) -> None:

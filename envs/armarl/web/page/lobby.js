@@ -4,7 +4,13 @@
 let games = [], given = null, players = [];
 const HERE = "a person at this screen", LINK = "a person with an address of their own";
 
+const EXAMPLE = {
+  game: "armadora", players: 2, palisades: ["c3-c4", "d3-d4"], to_move: 1,
+  warriors: { c4: { player: 0, value: 5 }, e3: { player: 1, value: 3 } },
+};
+
 async function start() {
+  byId("text").placeholder = JSON.stringify(EXAMPLE);
   const found = await ask("lobby");
   ({ games, given } = found);
   byId("name").replaceChildren(...games.map((game) => make("option", { value: game.name }, game.title)));
@@ -103,6 +109,16 @@ async function open(event) {
   }
 }
 
+/** Open a record or a position that was pasted. */
+async function keep(event) {
+  event.preventDefault();
+  byId("kept").textContent = "Reading it. The first game of its kind takes up to a minute.";
+  try {
+    const { keys: [[key]] } = await ask("keep", { text: byId("text").value });
+    location.href = `../${key}/`;
+  } catch (error) { byId("kept").textContent = error.message; }
+}
+
 function address([key, seats]) {
   const link = new URL(`../${key}/`, location.href).href;
   const who = seats.length ? `seat ${seats.join(", ")}` : "onlookers";
@@ -121,4 +137,5 @@ function showTables(tables) {
 byId("name").addEventListener("change", () => showGame(null));
 byId("players").addEventListener("change", showPlayers);
 byId("game").addEventListener("submit", open);
+byId("keep").addEventListener("submit", keep);
 start().catch((error) => { byId("said").textContent = error.message; });

@@ -104,6 +104,7 @@ async function catchUp(fresh) {
   view = next;
   if (view.over && !byId("look").value) {
     offerLooks();
+    byId("think").textContent = view.last ? "about every position" : "about this position";
     view = await ask(query({ since: told }));
   }
   show(view);
@@ -371,7 +372,7 @@ async function study(player) {
   try {
     let found = await ask("study", player === undefined ? undefined : { player });
     while (found.thinking) {
-      byId("thinking").textContent = `${found.thinking} is thinking about the game.`;
+      byId("thinking").textContent = `${found.thinking} is thinking.`;
       Object.assign(byId("progress"), { hidden: false, max: found.of, value: found.done });
       await sleep(700);
       found = await ask("study");
