@@ -45,7 +45,11 @@ def test_a_game_over_the_pages(pages: Pages) -> None:
     """The host opens a table, a person plays against a player, and plays again."""
     found = pages.get(pages.house.host, "lobby").json()
     assert {game["name"] for game in found["games"]} >= {"armadora", "armada"}
-    assert "your own Warriors" in found["games"][0]["words"]["peek"]
+    offered = found["games"][0]
+    assert "your own Warriors" in offered["words"]["peek"]
+    assert offered["choices"] == {"board": ["whole", "mini"]}
+    assert offered["how"]
+    assert offered["rules"]
     body = {"game": "armadora", "options": {"players": 2, "board": "mini"}}
     offered = dict(pages.post(pages.house.host, "players", **body).json()["players"])
     assert "random" in offered
@@ -89,6 +93,16 @@ def test_a_key_is_for_its_seats_alone(pages: Pages) -> None:
     assert pages.get(keys[0], "lobby").status_code == 404
     assert pages.post(keys[0], "new", game="armadora", seats=["random"]).status_code == 404
     assert table.view(0)["last"] == 0
+
+
+def test_all_rules_are_a_link_away(pages: Pages) -> None:
+    _, keys = pages.open(GAME, [0])
+    for key in (pages.house.host, keys[0], keys[None]):
+        page = pages.get(key, "rules", game="armada")
+        assert page.headers["content-type"] == "text/plain; charset=utf-8"
+        assert "**ADA-37**" in page.text
+    for name in ("go", "../armada", None):
+        assert pages.get(keys[0], "rules", game=name).status_code == 409
 
 
 def test_a_key_that_there_is_not(pages: Pages) -> None:

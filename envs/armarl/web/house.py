@@ -128,11 +128,12 @@ class House:
     # --- what can be played ----------------------------------------------------------------------
 
     def offers(self) -> list[dict[str, Any]]:
-        """Return the games and their options: their defaults, by name."""
+        """Return the games, how they are played, and the defaults and choices of their options."""
         found = []
         for entry in entries():
             make = entry.load().make
             known = inspect.signature(make).parameters.values()
+            guide = entry.part("guide")
             options = {p.name: p.default for p in known if isinstance(p.default, bool | int | str)}
             found.append(
                 {
@@ -141,10 +142,24 @@ class House:
                     "summary": entry.summary,
                     "players": entry.players,
                     "options": {k: v for k, v in options.items() if k != "players"},
-                    "words": getattr(entry.part("guide"), "OPTIONS", {}),
+                    "words": getattr(guide, "OPTIONS", {}),
+                    "choices": getattr(guide, "CHOICES", {}),
+                    "how": getattr(guide, "HOW_TO_PLAY", ()),
+                    "rules": bool(entry.page("rules.md")),
                 }
             )
         return found
+
+    def rules(self, name: str) -> str:
+        """Return the rules of a game by number.
+
+        Raises:
+            RefusedError: there is no such game.
+        """
+        try:
+            return game_entry(name).page("rules.md")
+        except ValueError as error:
+            raise RefusedError(str(error)) from error
 
     def players(self, game: Game) -> list[tuple[str, str]]:
         """Return the players that a table may have: specifications, and what they are."""

@@ -90,6 +90,7 @@ class Server:
         )
         gets = {"": self._page, "lobby": self._list, "table": self._setup, "view": self._view}
         gets |= {"events": self._events, "replay": self._replay, "study": self._progress}
+        gets |= {"rules": self._rules}
         posts = {"players": self._players, "new": self._new, "keep": self._keep}
         for name in (
             "act",
@@ -163,6 +164,12 @@ class Server:
         if name not in self._pages:
             raise HTTPException(404, "there is no such page")
         return Response(self._pages[name], media_type=PAGES[name])
+
+    async def _rules(self, visit: _Visit) -> Response:
+        """All rules of a game by number, as text."""
+        name = visit.text("game")
+        page = await run_in_threadpool(self.house.rules, name)
+        return Response(page, media_type="text/plain")
 
     # --- the host --------------------------------------------------------------------------------
 
@@ -408,7 +415,8 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
 
 
 def _keys(table: Table) -> Response:
-    return JSONResponse({"keys": [[key, seats] for key, seats in table.about.keys.items()]})
+    keys = [[key, seats] for key, seats in table.about.keys.items()]
+    return JSONResponse({"keys": keys, "names": table.names})
 
 
 class _Visit:

@@ -22,7 +22,7 @@ from armarl.matches.records import Record, read_unfinished
 from armarl.players.protocol import Player, choose_legally
 from armarl.web.refusals import RefusedError
 from armarl.web.study import Study
-from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning, places_of
+from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning
 
 _MOST_ABOUT = 1 << 20  # bytes of a table's file
 _LETTERS = "ABCDEFGHIJKLMNOP"  # of the seats, as in the drawings
@@ -104,7 +104,9 @@ class Table:
         Raises:
             OSError: the files cannot be written.
         """
-        shown = [brief(given, _MOST_NAME) or f"player {k}" for k, given in enumerate(names)]
+        shown = [
+            brief(given, _MOST_NAME) or f"Player {_LETTERS[k]}" for k, given in enumerate(names)
+        ]
         words = {secrets.token_urlsafe(16): list(seats) for seats in keys}
         about = About(list(players), words, deal, secrets.randbits(62))
         _write(folder, name, about)
@@ -186,6 +188,7 @@ class Table:
         entry = game_entry(game.name)
         return {
             "game": entry.title,
+            "name": game.name,
             "options": {"players": game.players, **_plain(game.options)},
             "summary": entry.summary,
             "notation": entry.notation,
@@ -195,8 +198,9 @@ class Table:
             "seats": self.about.keys[key],
             "secrets": len({state.tobytes() for state in states}) > 1,
             "families": [family.meaning for family in game.actions.families],
-            "places": sorted({place for places in places_of(game) for place in places}),
+            "places": [*found.cells(game), *found.edges(game)] if found else [],
             "how": found.HOW_TO_PLAY if found else [],
+            "rules": bool(entry.page("rules.md")),
         }
 
     def view(
@@ -379,7 +383,7 @@ class Table:
             query, _, word = text.strip().partition(" ")
             game, journal, window = self.game, self._journal, self._window(seat)
             to_move = journal.to_move == seat
-            if query in ("moves", "?"):
+            if query == "moves":
                 legal = [found[0] for found in window.choices()["actions"]] if to_move else []
                 named = [found for found in legal if not word or word in found.split()[1:]]
                 return ", ".join(named) or "no legal action"
@@ -387,12 +391,12 @@ class Table:
                 news = window.news(len(journal.actions) - 6, len(journal.actions))
                 return "\n".join(_sentence(item) for item in news) or "nothing yet"
             if query == "board":
-                return game.draw(window.look(), seat)
+                return window.drawn()
             if query == "where":
                 return window.where(word) or f"there is no place {brief(word, 40)}"
-            if query == "help":
+            if query in ("help", "?"):
                 rows = [f"{f.texts()[0]}: {f.meaning}" for f in game.actions.families if f.size]
-                return "\n".join([game_entry(game.name).notation, *rows])
+                return "\n".join([game_entry(game.name).notation, *rows]).strip()
             try:
                 action = game.actions.id(text)
             except ValueError as error:
