@@ -14,7 +14,6 @@ from pathlib import Path
 import gymnasium
 
 from api_page import api_page
-from armarl.cli.rules import rules_page
 from armarl.core.game import Game
 from armarl.games.catalogue import OURS, game_entry
 from armarl.games.make_game import make_game
@@ -96,7 +95,7 @@ def _card(basic: Game, full: Game, switched_on: str) -> list[str]:
         "Version": str(basic.version),
     }
     return [
-        rules_page(entry.module, "two_minutes.md").split("\n\n")[1],
+        entry.page("two_minutes.md").split("\n\n")[1],
         "",
         f"![A position of {entry.title}](../images/{basic.name}.svg)",
         "",

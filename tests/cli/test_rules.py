@@ -10,8 +10,9 @@ import pytest
 
 from armarl import GameEntry, IllegalActionError, armadora_v0
 from armarl.cli.__main__ import main
-from armarl.cli.rules import numbered_rules, rules_page
+from armarl.cli.rules import numbered_rules
 from armarl.games import catalogue
+from armarl.games.catalogue import game_entry
 
 
 def said(text: str) -> str:
@@ -48,7 +49,7 @@ def test_a_rule_with_its_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(("game", "numbers"), [("armadora", 36), ("armada", 37)])
 def test_every_rule(game: str, numbers: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert len(numbered_rules(rules_page(f"armarl.games.{game}", "rules.md"))) == numbers
+    assert len(numbered_rules(game_entry(game).page("rules.md"))) == numbers
     assert main(["rules", game, "--all"]) == 0
     shown = capsys.readouterr().out
     assert len(set(re.findall(r"^ • (?:ARM|ADA)-\d+", shown, re.MULTILINE))) == numbers

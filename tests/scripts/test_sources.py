@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from armarl.cli.rules import rules_page
+from armarl.games.catalogue import game_entry
 from paths import ROOT, TESTS
 
 SOURCES = (ROOT / "docs" / "rules" / "sources.md").read_text("utf-8")
@@ -19,7 +19,7 @@ RULING = "**[ruling]**"
 
 def rules(prefix: str, section: str) -> dict[str, str]:
     """The text of each number of a rules page. A table belongs to the rule above it."""
-    page = rules_page(f"armarl.games.{section.split()[0].lower()}", "rules.md")
+    page = game_entry(section.split()[0].lower()).page("rules.md")
     parts = re.split(rf"^- \*\*({prefix}-\d+)\*\*|^## ", page, flags=re.MULTILINE)
     return {name: text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name}
 

@@ -125,6 +125,23 @@ def test_a_game_with_the_keyboard_alone(browser: Any, server: Server) -> None:
     page.wait_for_function("() => shown === 0")
 
 
+def test_armada_is_legible_on_a_phone(browser: Any, server: Server) -> None:
+    """The chart is larger than the screen and scrolls to what is asked; the page does not."""
+    page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
+    page.goto(server.host_page)
+    page.wait_for_selector("#seats li")
+    page.select_option("#name", "armada")
+    page.click("#start")
+    page.wait_for_selector("#picture .can", timeout=300_000)
+    scale = "document.querySelector('#picture svg').getBoundingClientRect().width / 1188"
+    assert page.evaluate(scale) > 0.6  # names of places are 27 units high
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.evaluate("bringInView([element('place-B3')])")
+    assert page.evaluate(HITTABLE, "place-B3")
+    page.click("#zoom")
+    assert page.evaluate(scale) < 0.4
+
+
 def click_action(page: Any, text: str) -> None:
     """Do an action with the mouse: places in order, then a menu, a button or an amount."""
     _, _, number, *places = page.evaluate(

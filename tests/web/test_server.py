@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -44,7 +45,11 @@ def test_a_game_over_the_pages(pages: Pages) -> None:
     """The host opens a table, a person plays against a player, and plays again."""
     found = pages.get(pages.house.host, "lobby").json()
     assert {game["name"] for game in found["games"]} >= {"armadora", "armada"}
-    assert "your own Warriors" in found["games"][0]["words"]["peek"]
+    offered = found["games"][0]
+    assert "your own Warriors" in offered["words"]["peek"]
+    assert offered["choices"] == {"board": ["whole", "mini"]}
+    assert offered["how"]
+    assert offered["rules"]
     body = {"game": "armadora", "options": {"players": 2, "board": "mini"}}
     offered = dict(pages.post(pages.house.host, "players", **body).json()["players"])
     assert "random" in offered
@@ -88,6 +93,16 @@ def test_a_key_is_for_its_seats_alone(pages: Pages) -> None:
     assert pages.get(keys[0], "lobby").status_code == 404
     assert pages.post(keys[0], "new", game="armadora", seats=["random"]).status_code == 404
     assert table.view(0)["last"] == 0
+
+
+def test_all_rules_are_a_link_away(pages: Pages) -> None:
+    _, keys = pages.open(GAME, [0])
+    for key in (pages.house.host, keys[0], keys[None]):
+        page = pages.get(key, "rules", game="armada")
+        assert page.headers["content-type"] == "text/plain; charset=utf-8"
+        assert "**ADA-37**" in page.text
+    for name in ("go", "../armada", None):
+        assert pages.get(keys[0], "rules", game=name).status_code == 409
 
 
 def test_a_key_that_there_is_not(pages: Pages) -> None:
@@ -153,7 +168,7 @@ def test_sizes_are_bounded(pages: Pages) -> None:
     assert pages.get(keys[0], "view", seat="1" * 300).status_code == 414
 
     def parts() -> Iterator[bytes]:
-        yield from [b"x" * 4096] * 10
+        yield from [b"x" * 4096] * (MOST_BODY // 4096 + 1)
 
     headers = {"content-type": "application/json", "transfer-encoding": "chunked"}
     answer = pages.client.post(f"/{keys[0]}/act", content=parts(), headers=headers)
@@ -283,6 +298,90 @@ def test_records_are_opened_once(pages: Pages) -> None:
     assert (table["over"], seats) == (True, [])
     assert pages.get(key, "view", seat="all").json()["over"]
     assert pages.get(key, "replay").status_code == 200
+
+
+POSITION = {
+    "game": "armadora",
+    "players": 2,
+    "warriors": {"c4": {"player": 0, "value": 5}, "e3": {"player": 1, "value": 3}},
+    "palisades": ["c3-c4", "d3-d4"],
+    "to_move": 1,
+}
+
+
+def kept(pages: Pages, text: str) -> Any:
+    """Open a text at the host's page; return the one key that it gets."""
+    answer = pages.post(pages.house.host, "keep", text=text)
+    assert answer.status_code == 200, answer.text
+    ((key, seats),) = answer.json()["keys"]
+    assert seats == []  # nobody plays
+    return key
+
+
+def test_what_players_think_of_a_position_by_hand(tmp_path: Path) -> None:
+    with Pages(tmp_path / "games") as pages:
+        key = kept(pages, json.dumps(POSITION, indent=4))
+        assert kept(pages, json.dumps(POSITION)) == key
+    with Pages(tmp_path / "games") as pages:  # it is there after a restart
+        view = pages.get(key, "view", seat="all").json()
+        assert view["over"] == "A position: player 1 is to move."
+        drawn = "".join(svg for _, svg in view["parts"])
+        assert "c4: Warrior 5" in drawn
+        assert pages.get(key, "table").json()["seats"] == []
+        for player in ("armadora-2p", "random"):
+            pages.post(key, "study", player=player)
+            while (found := pages.get(key, "study").json())["thinking"]:
+                time.sleep(0.02)
+            assert found["trouble"] == ""
+        (game,) = data_of(pages.get(key, "replay").text)["games"]
+        (moment,) = game["views"][0]["moments"]
+        trained, uniform = moment["thoughts"]
+        assert trained["rows"] != uniform["rows"]
+        assert -1 <= trained["value"] <= 1
+        (table,) = pages.get(pages.house.host, "lobby").json()["tables"]
+        assert (table["game"], table["names"], table["over"]) == ("armadora", ["a position"], True)
+
+
+def test_a_record_and_a_position_of_armada_are_opened_as_text(pages: Pages) -> None:
+    record = recorded(make_game("armadora", board="mini"), "random")
+    key = kept(pages, str(record))
+    assert pages.get(key, "view", seat="all").json()["last"] == len(record.actions)
+    game = make_game("armada", cards=True)
+    state = recorded(game, "random", most=200).states[-1]
+    key = kept(pages, json.dumps(game.describe(state), indent=4))  # the longest that people have
+    assert "is to move" in pages.get(key, "view", seat="all").json()["over"]
+
+
+def test_what_is_neither_a_record_nor_a_position(pages: Pages) -> None:
+    def refused(text: Any) -> str:
+        answer = pages.post(pages.house.host, "keep", text=text)
+        assert answer.status_code == 409
+        return str(answer.json()["refused"])
+
+    def position(**more: Any) -> str:
+        return refused(json.dumps({**POSITION, **more}))
+
+    assert "ARM-12" in position(palisades=["a1-b1", "a1-a2"])
+    assert "'palisades_left' would be" in position(palisades_left=3)
+    assert "other hands are hidden" in position(hands=[None, [1, 2]])
+    assert "a description of armadora has no 'x'" in position(x=1)
+    assert "unknown game 'go'" in position(game="go")
+    assert "chart" in position(game="armada", options={"chart": "/etc/passwd"})
+    assert "it lacks 'game'" in refused('{"players": 2}')
+    assert "appears twice" in refused('{"players": 2, "players": 2}')
+    assert "levels deep" in position(x=json.loads("[" * 40 + "]" * 40))
+    assert "first line must be" in refused("nonsense")
+    for text in ("", None, ["x"], str(recorded(GAME, most=2)) * 2):
+        refused(text)
+    assert pages.post(pages.house.host, "keep", text="x" * MOST_BODY).status_code == 413
+    assert pages.get(pages.house.host, "lobby").json()["tables"] == []
+
+
+def test_positions_are_opened_by_the_host_alone(pages: Pages) -> None:
+    _, keys = pages.open(GAME, [0, 1])
+    for key in keys.values():
+        assert pages.post(key, "keep", text=json.dumps(POSITION)).status_code == 404
+    assert len(pages.get(pages.house.host, "lobby").json()["tables"]) == 1
 
 
 def test_a_slow_player_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,6 +168,17 @@ def test_why_a_place_cannot_be_used(tmp_path: Path) -> None:
     assert any("ARM-11" in reason for reason in table.why(1, ["place-a1"]))
 
 
+def test_why_nothing_is_ever_done_on_a_mine(tmp_path: Path) -> None:
+    table = begin(tmp_path, ADVANCED, [None, None])
+    mine = "d1 is a gold mine: no Warrior is placed on gold (ARM-11)"
+    assert table.why(0, ["place-d1"]) == [mine]
+    assert "place-d1" in table.setup(next(iter(table.about.keys)))["places"]
+    assert table.why(0, ["nowhere"]) == table.why(0, []) == []
+    table = begin(tmp_path, make_game("armadora", board="mini"), [None, None])
+    assert table.why(0, ["place-h2"]) == ["h2 lies outside the mini board (ARM-35)"]
+    assert table.why(0, ["place-d1"]) == [mine]
+
+
 # --- taking back ----------------------------------------------------------------------------------
 
 
@@ -223,15 +234,46 @@ def test_what_reveals_something_stays(tmp_path: Path) -> None:
 def test_every_kind_of_place_is_known_to_where(tmp_path: Path) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     act(table, "W3 c4")
-    assert table.answer(0, "where c4") == "c4: Warrior 3 of player 0, face down"
-    assert table.answer(1, "where c4") == "c4: Warrior ? of player 0, face down"
+    assert table.answer(0, "where c4") == "c4: Warrior 3 of person 0, face down"
+    assert table.answer(1, "where c4") == "c4: Warrior ? of person 0, face down"
     assert "there is no place" in table.answer(1, "where z9")
     assert "W1 b4" in table.answer(1, "moves b4").split(", ")
     assert "P a4-b4" not in table.answer(1, "moves b4")
     assert "c4" in table.answer(1, "last")
     assert "`W1 c4` is illegal" in table.answer(1, "W1 c4")
     assert "ARM-11" in table.answer(1, "help")
+    assert table.answer(1, "?") == table.answer(1, "help")
     assert table.answer(1, "board").count("\n") > 5
+
+
+def test_a_seat_has_one_name_everywhere(tmp_path: Path) -> None:
+    table = begin(tmp_path, make_game("armadora", players=3, advanced=True), [None] * 3)
+    table._journal.names = ("Ann", "<b>Bo</b>", "Cy")
+    act(table, "W3 a1")
+    act(table, "W4 a2")
+    act(table, "W1 a3")
+    act(table, "W2 b1")
+    said = [drawn(table.view(1)), *table.why(1, ["place-b3"]), *table.why(1, ["place-a2"])]
+    said += [table.answer(1, text) for text in ("board", "last", "where a2", "W4 b3", "W1 a1")]
+    assert not any("player 1" in text for text in said)
+    assert "a2: Warrior 4 of &lt;b&gt;Bo&lt;/b&gt;, face down" in said[0]
+    assert table.answer(1, "where a2") == "a2: Warrior 4 of <b>Bo</b>, face down"
+    assert "<b>Bo</b> has no Warrior of value 4 left (ARM-7)" in table.answer(1, "W4 b3")
+
+
+def test_a_person_is_told_the_own_value_and_nobody_else_is(tmp_path: Path) -> None:
+    """ARM-33: without `peek` it is not told either."""
+    for peek in (True, False):
+        game = make_game("armadora", players=2, peek=peek)
+        table = begin(tmp_path, game, [None, None])
+        act(table, "W3 c3")
+        (own,) = table.view(0)["news"]
+        assert (own["text"], "of value 3" in own["words"][0]) == (
+            ("W3 c3", True) if peek else ("W? c3", False)
+        )
+        for audience in (1, ONLOOKER):
+            (told,) = table.view(audience)["news"]
+            assert (told["text"], "value" in told["words"][0]) == ("W? c3", False)
 
 
 # --- players --------------------------------------------------------------------------------------

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 from armarl.cli.playing import serve_pages
 from armarl.cli.shared_options import show_progress, write_page
-from armarl.common.files import check_writable, open_to_read, read_text
+from armarl.common.files import check_writable
 from armarl.common.messages import brief, printable, tell
 
 if TYPE_CHECKING:
     from armarl.matches.records import Record
     from armarl.replays.replay import Opinions
 
-_MOST_POSITION = 1 << 22  # bytes; a chart of one's own is part of a description
 MOST_GAMES = 100  # of one page; ten of Armada are some ten megabytes
 
 
@@ -28,10 +27,7 @@ def replay(options: argparse.Namespace) -> int:
     from armarl.matches.records import read_records
 
     first, end = _chosen(options.games)
-    by_hand = _position(options.records)
-    if by_hand and options.web:
-        raise ValueError("a position by hand is for a page in a file: name it with --html")
-    records = islice(by_hand or read_records(options.records), first, end)
+    records = islice(read_records(options.records), first, end)
     if options.html is None:
         for name in ("seat", "think"):
             if getattr(options, name) is not None:
@@ -45,34 +41,6 @@ def replay(options: argparse.Namespace) -> int:
         thoughts = [_thoughts(record, options.think) for record in found]
     write_page(options.html, found, options.seat, thoughts)
     return 0
-
-
-def _position(path: Path) -> list[Record]:
-    """Return the position that a file describes in JSON. Empty for a file of records.
-
-    Raises:
-        ValueError: the description cannot be read, or breaks a rule.
-    """
-    from armarl.common.json_text import read_json
-    from armarl.games.make_game import restore_game
-    from armarl.matches.records import position_record
-
-    if not path.is_file():
-        return []  # the reader of records says so
-    with open_to_read(path) as file:
-        if not file.read(1 << 10).lstrip().startswith(b"{"):
-            return []
-    try:
-        view = read_json(read_text(path, _MOST_POSITION))
-        options = {"players": view["players"], **view.get("options", {})}
-        game = restore_game(view["game"], options)
-        return [position_record(game, game.state_from(view))]
-    except KeyError as error:
-        raise ValueError(
-            f"{printable(str(path))} describes no position: it lacks {error}"
-        ) from None
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{printable(str(path))} describes no position: {brief(error)}") from None
 
 
 def _some(records: Iterable[Record], path: Path) -> list[Record]:

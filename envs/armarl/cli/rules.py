@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from importlib.resources import files
 
 from armarl.common.messages import brief, did_you_mean, tell
 
@@ -16,19 +15,13 @@ def rules(options: argparse.Namespace) -> int:
     """Print the rules of games, or single rules by their numbers."""
     from armarl.games.catalogue import entries
 
-    pages = {entry.name: rules_page(entry.module, "rules.md") for entry in entries()}
+    pages = {entry.name: entry.page("rules.md") for entry in entries()}
     if options.subjects:
         texts = [_found(subject, pages, options.all) for subject in options.subjects]
     else:
         texts = ["\n".join(_told(name, page) for name, page in pages.items() if page)]
     _show("\n".join(texts))
     return 0
-
-
-def rules_page(module: str, name: str) -> str:
-    """Return a page about the rules from a game's package; empty if it has no such file."""
-    page = files(module).joinpath(name)
-    return page.read_text(encoding="utf-8") if page.is_file() else ""
 
 
 def numbered_rules(page: str) -> dict[str, str]:
@@ -61,7 +54,7 @@ def _found(subject: str, pages: dict[str, str], every: bool) -> str:
     from armarl.games.catalogue import game_entry
 
     if (name := subject.lower()) in pages:
-        page = pages[name] if every else rules_page(game_entry(name).module, "two_minutes.md")
+        page = pages[name] if every else game_entry(name).page("two_minutes.md")
         if not page:
             raise ValueError(f"the package of {name} has no page of rules")
         return page

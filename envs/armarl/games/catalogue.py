@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.resources import files
 from importlib.util import find_spec
 from itertools import chain, product
 from types import ModuleType
@@ -37,7 +38,7 @@ class GameEntry:
         switches: options that are on or off and may occur in an environment id.
         others: further variants with an environment id of their own: their options, by the
             variant's name in the id.
-        notation: a sentence for a person at a terminal about the notation of actions.
+        notation: a sentence for a person about the notation of actions.
 
     Example:
         >>> entry = GameEntry("go", "my_go", "Go", "stones on a grid", (2,), switches=("handicap",))
@@ -52,7 +53,7 @@ class GameEntry:
     players: tuple[int, ...]
     switches: tuple[str, ...] = ()
     others: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    notation: str = "? lists the actions."
+    notation: str = ""
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or self.name != self.name.lower():
@@ -75,6 +76,11 @@ class GameEntry:
         if find_spec(f"{self.module}.{name}") is None:
             return None
         return import_module(f"{self.module}.{name}")
+
+    def page(self, name: str) -> str:
+        """Return a page of the game's package, such as rules.md; empty if it has no such file."""
+        file = files(self.module).joinpath(name)
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
 
     def variants(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Iterate over (name, options) of every combination of switches and players, then `others`.
@@ -99,7 +105,7 @@ OURS = (
         players=(2, 3, 4),
         switches=("advanced",),
         others={"mini": {"board": "mini"}},
-        notation="Squares are columns a to h and rows 1 to 5: `W3 c4`, `P c3-d3`; ? lists actions.",
+        notation="Squares are columns a to h and rows 1 to 5: `W3 c4`, `P c3-d3`.",
     ),
     GameEntry(
         name="armada",
@@ -108,7 +114,7 @@ OURS = (
         summary="pirates, ships, dice and cards",
         players=(2, 3, 4),
         switches=("cards", "enrolment"),
-        notation="Places have the names of the chart; ? lists actions.",
+        notation="Places have the names of the chart: `move G1 G2`.",
     ),
 )
 

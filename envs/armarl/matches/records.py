@@ -20,6 +20,9 @@ the returns of the seats, and `sum`, the SHA-256 hash of all lines before it.
 A file may hold many records. Reading a record replays it. An illegal action, a state or chance
 result that differs from the replay, and a missing or extra line are refused with the line number. A
 record runs no code and names no files.
+
+In place of records a file may hold one position in JSON, as `Game.describe` returns it. It is read
+as a record without actions.
 """
 
 from __future__ import annotations
@@ -56,6 +59,7 @@ _ONLY = np.zeros(1, np.int64)  # index of the only game
 _DIGITS = 12  # of a state's hash; the sum protects the whole record
 _LONGEST_LINE = 20_000
 _LONGEST_VARIANT = 1 << 24  # the variant's line may hold a custom chart, escaped
+_MOST_POSITION = 1 << 22  # bytes; a description may hold a custom chart too
 _LONGEST_REASON = 600  # characters of an error
 _LAST_RECORD = 1 << 25  # bytes at a file's end that are searched for the last record
 _WORDS = (b"variant ", b"player ", b"deal | ", b"end ", b"cut ", b"stopped", b"sum ")
@@ -78,7 +82,7 @@ class Record:
         ending: "end", "cut" or "stopped"; empty for a game that is still going on.
         returns: returns of the seats (reward "win"), 0 if the game was stopped.
         states: all states, (actions + 1,), the deal first.
-        lines: the record's lines without line ends.
+        lines: the record's lines without line ends; of a position its description.
     """
 
     game: Game
@@ -118,7 +122,7 @@ class Record:
 def position_record(game: Game, state: State, players: Sequence[str] | None = None) -> Record:
     """Return a position as a record without actions, for `Replay` and `think_over`.
 
-    It has no lines, so it cannot be read back from a file.
+    Its text is the description of the state as JSON, which `read_records` reads.
 
     Args:
         game: the variant.
@@ -151,7 +155,7 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
         ending="end" if over else "stopped",
         returns=tuple(returns.tolist()),
         states=states,
-        lines=(),
+        lines=(json.dumps(game.describe(states[0])),),
     )
 
 
@@ -345,6 +349,8 @@ def _sum(lines: Sequence[str]) -> str:
 def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
     """Read the records of a file, replaying and checking each of them.
 
+    A file with the description of a position in JSON is one record without actions.
+
     Args:
         path: the file.
         start: the byte at which to begin, where a record begins. Error messages count lines from
@@ -367,6 +373,9 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
     path = Path(path)
     file = _opened(path)
     file.seek(start)
+    if _is_description(file):
+        yield _position(path, file)
+        return
     lines = _Lines(path, file)
     while lines.next is not None:
         yield _read(lines)
@@ -390,7 +399,10 @@ def read_unfinished(path: Path) -> Record:
         FileNotFoundError: the file does not exist.
         RecordError: the record cannot be read.
     """
-    lines = _Lines(path, _opened(path))
+    file = _opened(path)
+    if _is_description(file):
+        return _position(path, file)
+    lines = _Lines(path, file)
     record = _read(lines, unfinished=True)
     if lines.next is not None:
         lines.refuse("the file must hold one record", ahead=1)
@@ -398,12 +410,19 @@ def read_unfinished(path: Path) -> Record:
 
 
 def read_record(text: str) -> Record:
-    """Read the record of one game from its text, as `Recorder.texts` and `str(record)` return it.
+    """Read the record of one game, or a position, from its text, as `str(record)` returns it.
 
     Raises:
-        RecordError: the record cannot be read.
+        RecordError: the record cannot be read, or more follows.
     """
-    return _read(_Lines(Path("the record"), io.BytesIO(text.encode())))
+    name, file = Path("the text"), io.BytesIO(text.encode())
+    if _is_description(file):
+        return _position(name, file)
+    lines = _Lines(name, file)
+    record = _read(lines)
+    if lines.next is not None:
+        lines.refuse("the text must hold one record", ahead=1)
+    return record
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -417,6 +436,36 @@ def _opened(path: Path) -> BinaryIO:
         return open_to_read(path)
     except ValueError:
         raise RecordError(f"{path} is not a regular file") from None
+
+
+def _is_description(file: BinaryIO) -> bool:
+    """Return whether a file goes on with JSON, not with records."""
+    start = file.tell()
+    begins = file.read(1 << 10).lstrip()[:1]
+    file.seek(start)
+    return begins == b"{"
+
+
+def _position(path: Path, file: BinaryIO) -> Record:
+    """Read the position that a file describes, and close the file.
+
+    Raises:
+        RecordError: the description cannot be read, or breaks a rule.
+    """
+    try:
+        with file:
+            content = file.read(_MOST_POSITION + 1)
+        if len(content) > _MOST_POSITION:
+            raise ValueError(f"it is larger than {_MOST_POSITION:,} bytes")
+        view = read_json(content.decode("utf-8"))
+        options = {"players": view["players"], **view.get("options", {})}
+        game = restore_game(view["game"], options)
+        return position_record(game, game.state_from(view))
+    except KeyError as error:
+        reason = f"it lacks {error}"
+    except (TypeError, ValueError, RecursionError, OSError) as error:
+        reason = brief(error, _LONGEST_REASON)
+    raise RecordError(f"{path} describes no position: {reason}")
 
 
 class _Lines:
@@ -436,7 +485,11 @@ class _Lines:
             self.next = None
             return
         if self.number == 0 and raw.rstrip(b"\r\n") != HEAD.encode():
-            self.refuse(f"this is not a file of records: its first line must be `{HEAD}`", ahead=1)
+            self.refuse(
+                f"this is not a file of records: its first line must be `{HEAD}`, or the file one "
+                "description of a position in JSON",
+                ahead=1,
+            )
         if raw.startswith(b"variant ") and not raw.endswith(b"\n"):
             raw += self._file.readline(_LONGEST_VARIANT - len(raw))
         if not raw.endswith(b"\n"):

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BODY = 16 * 1024  # bytes of a request's body
+MOST_BODY = 64 * 1024  # bytes of a request's body; a long game of Armada takes 15,000
 MOST_PATH = 200  # characters of an address
 # Requests a second, in the long run and at once, from everybody. Each of 50 people at once takes an
 # action every two seconds, for three requests, and asks for a dozen files when their page opens.

@@ -19,7 +19,7 @@ from armarl.common.messages import brief, tell
 from armarl.core.game import Game
 from armarl.games.catalogue import entries, game_entry
 from armarl.games.make_game import restore_game
-from armarl.matches.records import Record
+from armarl.matches.records import Record, RecordError, read_record
 from armarl.players.player_specs import as_spec
 from armarl.players.protocol import Player
 from armarl.players.registry import shipped_policies
@@ -131,11 +131,12 @@ class House:
     # --- what can be played ----------------------------------------------------------------------
 
     def offers(self) -> list[dict[str, Any]]:
-        """Return the games and their options: their defaults, by name."""
+        """Return the games, how they are played, and the defaults and choices of their options."""
         found = []
         for entry in entries():
             make = entry.load().make
             known = inspect.signature(make).parameters.values()
+            guide = entry.part("guide")
             options = {p.name: p.default for p in known if isinstance(p.default, bool | int | str)}
             found.append(
                 {
@@ -144,10 +145,24 @@ class House:
                     "summary": entry.summary,
                     "players": entry.players,
                     "options": {k: v for k, v in options.items() if k != "players"},
-                    "words": getattr(entry.part("guide"), "OPTIONS", {}),
+                    "words": getattr(guide, "OPTIONS", {}),
+                    "choices": getattr(guide, "CHOICES", {}),
+                    "how": getattr(guide, "HOW_TO_PLAY", ()),
+                    "rules": bool(entry.page("rules.md")),
                 }
             )
         return found
+
+    def rules(self, name: str) -> str:
+        """Return the rules of a game by number.
+
+        Raises:
+            RefusedError: there is no such game.
+        """
+        try:
+            return game_entry(name).page("rules.md")
+        except ValueError as error:
+            raise RefusedError(str(error)) from error
 
     def players(self, game: Game) -> list[tuple[str, str]]:
         """Return the players that a table may have: specifications, and what they are."""
@@ -252,8 +267,8 @@ class House:
             self._know(name, table.about)
             return table
 
-    def keep(self, record: Record) -> None:
-        """Put a finished game among the tables, once, so that people can look at it.
+    def keep(self, record: Record) -> Table:
+        """Put a finished game or a position among the tables, once, so that people can look at it.
 
         Raises:
             RefusedError: there are too many tables.
@@ -261,12 +276,24 @@ class House:
         """
         name = hashlib.sha256(str(record).encode()).hexdigest()[:10]
         with self._lock:
-            if name in self._abouts:
-                return
-            self._check_number()
-            table = Table.keep(self._folder, name, record, self._make_player)
-            self._tables[name] = table
-            self._know(name, table.about)
+            if name not in self._abouts:
+                self._check_number()
+                table = Table.keep(self._folder, name, record, self._make_player)
+                self._tables[name] = table
+                self._know(name, table.about)
+        return self.table(name)
+
+    def keep_text(self, text: str) -> Table:
+        """Do so with a text: a record, or the description of a position as JSON.
+
+        Raises:
+            RefusedError: it is neither, or breaks a rule.
+            OSError: the files cannot be written.
+        """
+        try:
+            return self.keep(read_record(text))
+        except RecordError as error:
+            raise RefusedError(str(error)) from error
 
     def _check_number(self) -> None:
         if len(self._abouts) >= MOST_TABLES:
@@ -325,12 +352,17 @@ def _headline(path: Path) -> dict[str, Any]:
         about = os.fstat(file.fileno())
         file.seek(max(0, about.st_size - 200))
         over = b"\nsum " in file.read(200)
+    position = head[0].startswith("{")
     seats = [line for line in head if line.startswith("player ")][:_MOST_SEATS]
     names = [brief(line.partition(" ")[2].partition(" ")[2]) for line in seats]
-    game = next((line for line in head if line.startswith("variant ")), "")
-    title = brief(game.partition('"game": "')[2].partition('"')[0])
-    time = about.st_mtime
-    return {"file": path.name, "time": time, "game": title, "names": names, "over": over}
+    game = next((line for line in head if line.startswith(("variant ", "{"))), "")
+    return {
+        "file": path.name,
+        "time": about.st_mtime,
+        "game": brief(game.partition('"game": "')[2].partition('"')[0]),
+        "names": names or ["a position"],
+        "over": over or position,
+    }
 
 
 def _digest(key: str) -> bytes:

@@ -35,7 +35,7 @@ from starlette.routing import Route
 from armarl.common.json_text import read_json
 from armarl.common.messages import brief, tell
 from armarl.replays.page import policy_of
-from armarl.web.guards import BURST, RATE, Guards
+from armarl.web.guards import BURST, MOST_BODY, RATE, Guards
 from armarl.web.house import House, Person, Visitor
 from armarl.web.refusals import RefusedError
 from armarl.web.table import Table
@@ -90,7 +90,8 @@ class Server:
         )
         gets = {"": self._page, "lobby": self._list, "table": self._setup, "view": self._view}
         gets |= {"events": self._events, "replay": self._replay, "study": self._progress}
-        posts = {"players": self._players, "new": self._new}
+        gets |= {"rules": self._rules}
+        posts = {"players": self._players, "new": self._new, "keep": self._keep}
         for name in (
             "act",
             "ask",
@@ -164,6 +165,12 @@ class Server:
             raise HTTPException(404, "there is no such page")
         return Response(self._pages[name], media_type=PAGES[name])
 
+    async def _rules(self, visit: _Visit) -> Response:
+        """All rules of a game by number, as text."""
+        name = visit.text("game")
+        page = await run_in_threadpool(self.house.rules, name)
+        return Response(page, media_type="text/plain")
+
     # --- the host --------------------------------------------------------------------------------
 
     async def _list(self, visit: _Visit) -> Response:
@@ -193,8 +200,12 @@ class Server:
 
         table = await run_in_threadpool(begin)
         self._let_players_move(table)
-        keys = [[key, seats] for key, seats in table.about.keys.items()]
-        return JSONResponse({"keys": keys})
+        return _keys(table)
+
+    async def _keep(self, visit: _Visit) -> Response:
+        """A record or a position that the host has, to look at."""
+        visit.check_host()
+        return _keys(await run_in_threadpool(self.house.keep_text, visit.text("text", MOST_BODY)))
 
     # --- a table ---------------------------------------------------------------------------------
 
@@ -403,6 +414,11 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
         uvicorn.Server(config).run([listener])
 
 
+def _keys(table: Table) -> Response:
+    keys = [[key, seats] for key, seats in table.about.keys.items()]
+    return JSONResponse({"keys": keys, "names": table.names})
+
+
 class _Visit:
     """A request of a visitor, with what it asks for, checked."""
 
@@ -428,12 +444,12 @@ class _Visit:
         if self.visitor.table is not None:
             raise HTTPException(404, "only the host may do that")
 
-    def text(self, name: str, optional: bool = False) -> Any:
+    def text(self, name: str, most: int = 500, optional: bool = False) -> Any:
         found = self.asked.get(name)
         if found is None and optional:
             return None
-        if not isinstance(found, str) or len(found) > 500:
-            raise RefusedError(f"{name} must be a short text")
+        if not isinstance(found, str) or len(found) > most:
+            raise RefusedError(f"{name} must be a text of at most {most:,} characters")
         return found
 
     def texts(self, name: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from armarl.matches.records import Record
 from armarl.players.protocol import Player, Thinker, Thoughts
 from armarl.replays.replay import Replay
-from armarl.replays.thoughts import think_over
+from armarl.replays.thoughts import deciders, think_over
 from armarl.web.refusals import RefusedError
 
 MOST_PLAYERS = 6  # side by side
@@ -43,7 +43,7 @@ class Study:
             "asked": list(self._opinions),
             "thinking": thinking and thinking[0],
             "done": thinking[1] if thinking else 0,
-            "of": len(self._record.actions),
+            "of": len(deciders(self._record)),
             "trouble": self.trouble,
         }
 

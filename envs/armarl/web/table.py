@@ -20,11 +20,11 @@ from armarl.core.game import Game
 from armarl.core.pictures.picture import Picture
 from armarl.games.catalogue import game_entry
 from armarl.matches.journal import Journal
-from armarl.matches.records import Record, read_records
+from armarl.matches.records import Record, read_unfinished
 from armarl.players.protocol import Player, choose_legally
 from armarl.web.refusals import RefusedError
 from armarl.web.study import Study
-from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning, places_of
+from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning
 
 _MOST_ABOUT = 1 << 20  # bytes of a table's file
 _NAME = re.compile(r"[0-9a-f]{10}")  # of a table
@@ -107,7 +107,9 @@ class Table:
         Raises:
             OSError: the files cannot be written.
         """
-        shown = [brief(given, _MOST_NAME) or f"player {k}" for k, given in enumerate(names)]
+        shown = [
+            brief(given, _MOST_NAME) or f"Player {_LETTERS[k]}" for k, given in enumerate(names)
+        ]
         words = {secrets.token_urlsafe(16): list(seats) for seats in keys}
         about = About(list(players), words, deal, secrets.randbits(62))
         _write(folder, name, about)
@@ -116,7 +118,7 @@ class Table:
 
     @classmethod
     def keep(cls, folder: Path, name: str, record: Record, make_player: MakePlayer) -> Table:
-        """Make a table of a finished game, for onlookers alone.
+        """Make a table of a finished game or a position, for onlookers alone.
 
         Raises:
             OSError: the files cannot be written.
@@ -189,6 +191,7 @@ class Table:
         entry = game_entry(game.name)
         return {
             "game": entry.title,
+            "name": game.name,
             "options": {"players": game.players, **_plain(game.options)},
             "summary": entry.summary,
             "notation": entry.notation,
@@ -198,8 +201,9 @@ class Table:
             "seats": self.about.keys[key],
             "secrets": len({state.tobytes() for state in states}) > 1,
             "families": [family.meaning for family in game.actions.families],
-            "places": sorted({place for places in places_of(game) for place in places}),
+            "places": [*found.cells(game), *found.edges(game)] if found else [],
             "how": found.HOW_TO_PLAY if found else [],
+            "rules": bool(entry.page("rules.md")),
         }
 
     def view(
@@ -272,6 +276,9 @@ class Table:
             return None
         if (seat := self.about.resigned) is not None:
             return f"{self.names[seat]} has resigned."
+        if journal.ending == "stopped" and not journal.actions:
+            mover = journal.game.statuses(journal.states[-1])[1][0]
+            return f"A position: {self.names[mover]} is to move."
         if journal.ending == "stopped":
             return "The game was stopped."
         returns = journal.game.returns(journal.states[-1], np.zeros(1, np.int64))[0]
@@ -379,7 +386,7 @@ class Table:
             query, _, word = text.strip().partition(" ")
             game, journal, window = self.game, self._journal, self._window(seat)
             to_move = journal.to_move == seat
-            if query in ("moves", "?"):
+            if query == "moves":
                 legal = [found[0] for found in window.choices()["actions"]] if to_move else []
                 named = [found for found in legal if not word or word in found.split()[1:]]
                 return ", ".join(named) or "no legal action"
@@ -387,12 +394,12 @@ class Table:
                 news = window.news(len(journal.actions) - 6, len(journal.actions))
                 return "\n".join(_sentence(item) for item in news) or "nothing yet"
             if query == "board":
-                return game.draw(window.look(), seat)
+                return window.drawn()
             if query == "where":
                 return window.where(word) or f"there is no place {brief(word, 40)}"
-            if query == "help":
+            if query in ("help", "?"):
                 rows = [f"{f.texts()[0]}: {f.meaning}" for f in game.actions.families if f.size]
-                return "\n".join([game_entry(game.name).notation, *rows])
+                return "\n".join([game_entry(game.name).notation, *rows]).strip()
             try:
                 action = game.actions.id(text)
             except ValueError as error:
@@ -430,8 +437,7 @@ class Table:
             if not self.is_over:
                 raise RefusedError("there is a replay when the game is over")
             if self._study is None:
-                (record,) = read_records(_record(self._folder, self.name))
-                self._study = Study(record)
+                self._study = Study(read_unfinished(_record(self._folder, self.name)))
             return self._study
 
     def think_over(self, player: str, stopped: threading.Event) -> None:

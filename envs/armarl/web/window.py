@@ -30,6 +30,7 @@ ONLOOKER, EVERYTHING = -1, -2  # audiences beside the seats
 _SHOWN = 8  # actions of a hint
 _NEWS = 400  # the most decisions whose words are sent at once
 _TITLE = re.compile(r"<title>(.*?)</title>")
+_SEAT = re.compile(r"\bplayer (\d+)\b")  # as games name a seat
 
 
 class Window:
@@ -62,9 +63,16 @@ class Window:
 
     def text(self, number: int) -> dict[str, Any]:
         """Return a position of a game without a drawing, as text."""
-        seat, title = self._how()["seat"], game_entry(self.game.name).title
-        drawn = "" if self.audience == ONLOOKER else self.game.draw(self._state(number), seat)
-        return {"text": drawn, "title": title}
+        drawn = "" if self.audience == ONLOOKER else self.drawn(number)
+        return {"text": drawn, "title": game_entry(self.game.name).title}
+
+    def drawn(self, number: int = -1) -> str:
+        """Return a position as the game draws it in text. Not for an onlooker."""
+        return self._named(self.game.draw(self._state(number), self._how()["seat"]))
+
+    def _named(self, text: str) -> str:
+        """Put the names of the seats into a text of the game."""
+        return _SEAT.sub(lambda found: self._names[int(found[1])], text)
 
     def picture(self, number: int) -> Picture:
         """Return a position as a picture."""
@@ -88,28 +96,22 @@ class Window:
         return [self._told(number) for number in range(max(first, last - _NEWS, 0), last)]
 
     def _told(self, number: int) -> dict[str, Any]:
-        """Tell a decision. Of its own placed pieces a seat is told what everybody knows.
+        """Tell a decision.
 
-        Where it must remember them (ARM-33), the page would tell it again and again.
+        A seat that must remember what it has placed (ARM-33) is told what everybody is told: the
+        page would show it again and again.
         """
-        journal, game = self._journal, self.game
+        journal, game, window = self._journal, self.game, self
         seat, action = journal.seats[number], journal.actions[number]
-        text, everything = game.actions.public_texts[action], self.audience == EVERYTHING
-        if text != game.actions.texts[action] and not everything:
-            window = Window(journal, ONLOOKER, self._names)
-        else:
-            window = self
+        text = game.actions.texts[action]
+        may = self.audience == EVERYTHING or (self.audience == seat and not must_remember(game))
+        if not may and text != (public := game.actions.public_texts[action]):
+            text, window = public, Window(journal, ONLOOKER, self._names)
         states = window._state(number), window._state(number + 1)
         told = game.tell(
             states[1], (seat, action), before=states[0], names=self._names, **window._how()
         )
-        if everything:
-            text = game.actions.texts[action]
         return {"seat": seat, "text": text, "words": told.words, "turn": told.turn}
-
-    def look(self) -> State:
-        """Return the position as a seat may know it."""
-        return self._state(-1)
 
     def where(self, place: str) -> str:
         """Return what the picture says of a place, such as `c4`, or an empty text."""
@@ -144,7 +146,7 @@ class Window:
 
     def why(self, action: int) -> str:
         """Return why an action is illegal for the audience, with the rule's number."""
-        return self.game.explain(self._state(-1), action)
+        return self._named(self.game.explain(self._state(-1), action))
 
     def why_here(self, places: Sequence[str]) -> list[str]:
         """Return why the actions on these places of the picture are illegal, one of each kind."""
@@ -156,7 +158,19 @@ class Window:
                     reasons[families[action]] = ""
                 elif families[action] not in reasons:
                     reasons[families[action]] = self.why(action)
+        if not reasons:
+            return self._unused(wanted[:1])
         return [reason for reason in dict.fromkeys(reasons.values()) if reason]
+
+    def _unused(self, places: Sequence[str]) -> list[str]:
+        """Return why there is no action at all on these places, if the game says so."""
+        found = guide(self.game)
+        cells = found.cells(self.game) if found and hasattr(found, "unused") else []
+        return [
+            found.unused(self.game, self._state(-1), cells.index(place))
+            for place in places
+            if found and place in cells
+        ]
 
     def has_revealed(self) -> bool:
         """Return whether the last action told its seat, the audience, something new."""
@@ -236,6 +250,12 @@ def board(picture: Picture, before: Picture | None) -> dict[str, Any]:
 def guide(game: Game) -> ModuleType | None:
     """Return the game's module `guide`, which tells a page about the game, if it has one."""
     return game_entry(game.name).part("guide")
+
+
+def must_remember(game: Game) -> bool:
+    """Return whether a seat is not shown again what it has placed, which is so if nobody says."""
+    told = getattr(guide(game), "must_remember", None)
+    return told is None or bool(told(game))
 
 
 @lru_cache(maxsize=64)

@@ -100,6 +100,11 @@ def edges(game: Game) -> list[str]:
     return []
 
 
+def must_remember(game: Game) -> bool:
+    """Return False: a player is shown all that it has learnt."""
+    return False
+
+
 def question(game: Game, state: State) -> tuple[str, list[int]]:
     """Return what the seat to move is asked, and the places that it is about."""
     s, stage = state, int(state["stage"])

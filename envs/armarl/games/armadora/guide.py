@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from armarl.games.armadora.board import LINE_NAMES, SQUARE_NAMES
+from armarl.games.armadora.board import (
+    BOARD_NAMES,
+    LINE_NAMES,
+    MINI_SQUARES,
+    SQUARE_NAMES,
+    WHOLE,
+)
 from armarl.games.armadora.state import OVER, STAGE_NAMES
 
 if TYPE_CHECKING:
@@ -27,6 +33,7 @@ OPTIONS = {
     "peek": "you may look at the values of your own Warriors on the board (ARM-33)",
     "board": "whole, or mini: a very short game for two (ARM-35)",
 }
+CHOICES = {"board": BOARD_NAMES}
 HOW_TO_PLAY = (
     (
         "The aim",
@@ -70,6 +77,19 @@ def cells(game: Game) -> list[str]:
 def edges(game: Game) -> list[str]:
     """Return the ids of the lines in the picture, by edge of the action table."""
     return [f"line-{name}" for name in LINE_NAMES]
+
+
+def must_remember(game: Game) -> bool:
+    """Return whether a player is not shown again which values it has placed (ARM-33)."""
+    return not game.options["peek"]
+
+
+def unused(game: Game, state: State, cell: int) -> str:
+    """Return why no action is ever on a square."""
+    name = SQUARE_NAMES[cell]
+    if state["board"] != WHOLE and name not in MINI_SQUARES:
+        return f"{name} lies outside the {BOARD_NAMES[state['board']]} board (ARM-35)"
+    return f"{name} is a gold mine: no Warrior is placed on gold (ARM-11)"
 
 
 def question(game: Game, state: State) -> tuple[str, list[int]]:

@@ -2,9 +2,16 @@
 /* The host's page: open tables, and find those that there are. */
 
 let games = [], given = null, players = [];
+const LETTERS = "ABCDEFGHIJKLMNOP"; // of the seats
 const HERE = "a person at this screen", LINK = "a person with an address of their own";
 
+const EXAMPLE = {
+  game: "armadora", players: 2, palisades: ["c3-c4", "d3-d4"], to_move: 1,
+  warriors: { c4: { player: 0, value: 5 }, e3: { player: 1, value: 3 } },
+};
+
 async function start() {
+  byId("text").placeholder = JSON.stringify(EXAMPLE);
   const found = await ask("lobby");
   ({ games, given } = found);
   byId("name").replaceChildren(...games.map((game) => make("option", { value: game.name }, game.title)));
@@ -24,6 +31,8 @@ function chosen() {
 function showGame(preset) {
   const game = chosen();
   byId("summary").textContent = game ? game.summary : "";
+  byId("how").hidden = !game || !(game.how.length || game.rules);
+  if (game) byId("rules").replaceChildren(...rulesOf(game.how, game.rules && `rules?game=${game.name}`));
   byId("options").replaceChildren();
   const numbers = game ? game.players : [given.options.players];
   byId("players").replaceChildren(...numbers.map((n) => make("option", {}, String(n))));
@@ -31,8 +40,10 @@ function showGame(preset) {
   if (preset) byId("players").value = String(preset.options.players);
   for (const [name, value] of Object.entries(options)) {
     if (!game || name === "players") continue;
-    const kind = typeof game.options[name] === "boolean" ? "checkbox" : "text";
-    const input = make("input", { type: kind, name, size: 8 });
+    const kind = { boolean: "checkbox", number: "number" }[typeof game.options[name]] ?? "text";
+    const input = game.choices[name]
+      ? make("select", { name }, ...game.choices[name].map((choice) => make("option", {}, choice)))
+      : make("input", { type: kind, name, size: 8 });
     if (kind === "checkbox") input.checked = value; else input.value = value;
     input.addEventListener("change", showPlayers);
     byId("options").append(make("label", {}, `${name.replaceAll("_", " ")} `, input,
@@ -43,7 +54,7 @@ function showGame(preset) {
 
 function options() {
   const game = chosen(), found = { players: Number(byId("players").value) };
-  for (const input of byId("options").querySelectorAll("input")) {
+  for (const input of byId("options").querySelectorAll("input, select")) {
     const kind = typeof game.options[input.name];
     found[input.name] = kind === "boolean" ? input.checked : kind === "number" ? Number(input.value) : input.value;
   }
@@ -63,13 +74,13 @@ async function showPlayers() {
   }
   const number = Number(byId("players").value), named = given ? given.players : [];
   byId("seats").replaceChildren(...Array.from({ length: number }, (_, seat) => {
-    const who = make("select", { "aria-label": `Who sits at seat ${seat}` },
+    const who = make("select", { "aria-label": `Who is ${LETTERS[seat]}` },
       make("option", { value: "here" }, HERE), make("option", { value: "link" }, LINK),
       ...players.map(([spec, words]) => make("option", { value: `player ${spec}` }, `${spec}: ${words}`)));
     const wish = named[Math.min(seat, named.length) - 1] ?? players[0][0];
     if (seat) who.value = `player ${wish}`;
-    const name = make("input", { "aria-label": `Name of the person at seat ${seat}`, maxlength: 24, size: 12 });
-    name.value = `Player ${"ABCDEFGH"[seat]}`;
+    const name = make("input", { "aria-label": `Name of ${LETTERS[seat]}`, maxlength: 24, size: 12 });
+    name.value = `Player ${LETTERS[seat]}`;
     const show = () => { name.hidden = who.value.startsWith("player "); };
     who.addEventListener("change", show);
     show();
@@ -88,12 +99,12 @@ async function open(event) {
   });
   try {
     const deal = byId("deal").value.trim();
-    const { keys } = await ask("new", { ...request(), seats, ...(deal && { deal: Number(deal) }) });
+    const { keys, names } = await ask("new", { ...request(), seats, ...(deal && { deal: Number(deal) }) });
     byId("said").textContent = "";
     const own = keys.filter(([, seats]) => seats.length);
     if (own.length <= 1) { location.href = `../${(own[0] ?? keys[0])[0]}/`; return; }
     byId("opened").hidden = false;
-    byId("addresses").replaceChildren(...keys.map(address));
+    byId("addresses").replaceChildren(...keys.map(address(names)));
     byId("addresses").querySelector("a").focus();
     showTables((await ask("lobby")).tables);
   } catch (error) {
@@ -103,22 +114,33 @@ async function open(event) {
   }
 }
 
-function address([key, seats]) {
-  const link = new URL(`../${key}/`, location.href).href;
-  const who = seats.length ? `seat ${seats.join(", ")}` : "onlookers";
-  return make("li", {}, `${who}: `, make("a", { href: link, target: "_blank", rel: "noreferrer" }, link));
+/** Open a record or a position that was pasted. */
+async function keep(event) {
+  event.preventDefault();
+  byId("kept").textContent = "Reading it. The first game of its kind takes up to a minute.";
+  try {
+    const { keys: [[key]] } = await ask("keep", { text: byId("text").value });
+    location.href = `../${key}/`;
+  } catch (error) { byId("kept").textContent = error.message; }
 }
+
+const address = (names) => ([key, seats]) => {
+  const link = new URL(`../${key}/`, location.href).href;
+  const who = seats.length ? seats.map((seat) => names[seat]).join(", ") : "onlookers";
+  return make("li", {}, `${who}: `, make("a", { href: link, target: "_blank", rel: "noreferrer" }, link));
+};
 
 function showTables(tables) {
   byId("tables").replaceChildren(...tables.slice(0, 200).map((table) => make("li", {},
     make("details", {}, make("summary", {},
       `${table.over ? "over" : "going on"}: ${table.game}, ${table.names.join(", ")}`,
       make("small", {}, ` ${new Date(table.time * 1000).toLocaleString()}, ${table.file}`)),
-    make("ul", {}, ...table.keys.map(address))))));
+    make("ul", {}, ...table.keys.map(address(table.names)))))));
   if (!tables.length) byId("tables").append(make("li", {}, "none yet"));
 }
 
 byId("name").addEventListener("change", () => showGame(null));
 byId("players").addEventListener("change", showPlayers);
 byId("game").addEventListener("submit", open);
+byId("keep").addEventListener("submit", keep);
 start().catch((error) => { byId("said").textContent = error.message; });

@@ -5,6 +5,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const KEPT = 40; // boards
 const NARROW = 40; // units of the picture: what is narrower is marked with a dot
+const LEGIBLE = 0.4; // pixels of a unit of the picture: with fewer it is shown larger, and scrolls
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let setup = null; // what does not change
 let seat = null; // the seat for which the page shows the game; null for an onlooker
@@ -19,9 +20,10 @@ let stream = null;
 const boards = new Map(); // the parts of the last boards, by name
 let board = null; // the name of the board that is shown
 let colours = {}; // of the board, by theme
+let large = null; // whether the board is zoomed; null until somebody says
 
 const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
-const say = (text) => { byId("answer").textContent = text; };
+const say = (text) => { byId("answer").replaceChildren(...marked(text)); };
 const mine = () => setup.seats.includes(view.mover);
 /** The address of a position: as the seat sees it, and after the end as the reader chooses. */
 const query = (more) => {
@@ -37,9 +39,8 @@ async function start() {
   setup = await ask("table");
   byId("title").textContent = `${setup.game}: ${setup.names.join(", ")}`;
   document.title = byId("title").textContent;
-  byId("rules").replaceChildren(
-    ...setup.how.flatMap(([head, text]) => [make("h3", {}, head), make("p", {}, text)]),
-    make("p", {}, `Notation: ${setup.notation}`));
+  byId("rules").replaceChildren(...rulesOf(setup.how, setup.rules && `rules?game=${setup.name}`));
+  byId("notation").replaceChildren(...marked(setup.notation));
   for (const id of ["adviser", "student"]) {
     byId(id).replaceChildren(...setup.players.map(([spec]) => make("option", {}, spec)));
   }
@@ -97,13 +98,14 @@ async function catchUp(fresh) {
   while (shown < next.last - 1 && Number(byId("speed").value) > 0 && !hurry && !own) {
     const step = await ask(query({ at: shown + 1, since: told }));
     show(step);
-    byId("said").textContent = `${setup.names[step.mover ?? 0]}: ${step.number} of ${step.last}`;
+    byId("said").textContent = `Decision ${step.number} of ${step.last}`;
     await sleep(Number(byId("speed").value));
     if (refresh.again) { refresh.again = false; next = await ask(query({ since: told })); }
   }
   view = next;
   if (view.over && !byId("look").value) {
     offerLooks();
+    byId("think").textContent = view.last ? "about every position" : "about this position";
     view = await ask(query({ since: told }));
   }
   show(view);
@@ -183,9 +185,27 @@ function newPicture(sheet) {
   svg.setAttribute("role", "img");
   svg.append(document.createElementNS(SVG, "defs"), document.createElementNS(SVG, "g"));
   byId("picture").replaceChildren(svg);
+  zoom(large ?? byId("stage").clientWidth < LEGIBLE * sheet.width);
   colours = sheet.colours;
   paint();
   return svg;
+}
+
+function zoom(on) {
+  byId("picture").classList.toggle("large", on);
+  byId("picture").tabIndex = on ? 0 : -1; // keys scroll it
+  byId("zoom").setAttribute("aria-pressed", on);
+}
+
+/** Scroll a zoomed board to the first of these places, unless one of them is in view. */
+function bringInView(places) {
+  const picture = byId("picture"), seen = picture.getBoundingClientRect();
+  const aside = places.map((place) => {
+    const box = place.getBoundingClientRect();
+    return [box.left + box.width / 2 - seen.left - seen.width / 2, box.top + box.height / 2 - seen.top - seen.height / 2];
+  });
+  const near = ([x, y]) => Math.abs(x) < seen.width / 2 && Math.abs(y) < seen.height / 2;
+  if (aside.length && !aside.some(near)) picture.scrollBy(...aside[0]);
 }
 
 function paint() {
@@ -205,7 +225,7 @@ function offer(position) {
   byId("hint").disabled = !active;
   byId("resign").disabled = Boolean(position.over);
   byId("retry").hidden = !position.trouble || seat === null;
-  byId("after").hidden = !position.over || seat === null;
+  byId("after").hidden = !position.over || seat === null || position.number < position.last;
   byId("during").hidden = byId("typing").hidden = Boolean(position.over) || seat === null;
   byId("look-label").hidden = byId("study").hidden = !position.over;
   byId("side").classList.toggle("active", Boolean(active));
@@ -219,7 +239,9 @@ function offer(position) {
   if (numbers.length >= 2) offerNumbers(numbers);
   byId("choices").replaceChildren(...(numbers.length === 1 ? numbers : []).concat(plain).map(button));
   if (setup.places.length === 0 && plain.length > 12) offerList(plain);
-  for (const place of position.about ?? []) element(place)?.classList.add("about");
+  const about = (position.about ?? []).map(element).filter(Boolean);
+  for (const place of about) place.classList.add("about");
+  bringInView(about.length ? about : [...byId("picture").querySelectorAll(".can")]);
 }
 
 /** A game without places to click: a list of actions with a filter. */
@@ -285,7 +307,9 @@ function matching(places = picked) {
 }
 
 function choose(place) {
-  if (!view || shown !== view.last || !view.actions) return;
+  if (!view) return;
+  if (shown !== view.last) { say("This is an earlier position. ▶| shows the newest one."); return; }
+  if (!view.actions) { say(status()); return; }
   hideMenu();
   if (picked.includes(place)) { picked = []; light(); return; }
   let fit = matching([...picked, place]);
@@ -371,7 +395,7 @@ async function study(player) {
   try {
     let found = await ask("study", player === undefined ? undefined : { player });
     while (found.thinking) {
-      byId("thinking").textContent = `${found.thinking} is thinking about the game.`;
+      byId("thinking").textContent = `${found.thinking} is thinking.`;
       Object.assign(byId("progress"), { hidden: false, max: found.of, value: found.done });
       await sleep(700);
       found = await ask("study");
@@ -446,6 +470,10 @@ byId("hint").addEventListener("click", hint);
 byId("retry").addEventListener("click", () => send("retry"));
 byId("resign").addEventListener("click", () => {
   if (confirm("Give this game up?")) send("resign");
+});
+byId("zoom").addEventListener("click", () => {
+  large = !byId("picture").classList.contains("large");
+  zoom(large);
 });
 byId("learn").addEventListener("click", () => { byId("how").open = true; });
 byId("think").addEventListener("click", () => study(byId("student").value));

@@ -15,6 +15,15 @@ function make(name, attributes = {}, ...children) {
   return element;
 }
 
+/** Text with its `code` as elements. */
+const marked = (text) => text.split("`").map((part, k) => (k % 2 ? make("code", {}, part) : part));
+
+/** How a game is played: headings with a few sentences each, and the way to all rules. */
+function rulesOf(how, all) {
+  return [...how.flatMap(([head, text]) => [make("h3", {}, head), make("p", {}, ...marked(text))]),
+    ...(all ? [make("p", {}, make("a", { href: all, target: "_blank", rel: "noopener" }, "All rules by number"))] : [])];
+}
+
 class Refused extends Error {}
 
 /** Ask the server. A refusal is an error whose text people may read. */

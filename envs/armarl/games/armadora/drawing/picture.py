@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from armarl.core.pictures.lettering import width_of, write
@@ -191,13 +192,13 @@ def _square(scene: Scene, square: int, marked: set[str]) -> Part:
 
 def _words(scene: Scene, warrior: dict[str, Any]) -> str:
     value = warrior["value"]
-    said = f"Warrior {'?' if value is None else value} of player {warrior['player']}"
+    said = f"Warrior {'?' if value is None else value} of {scene.names[warrior['player']]}"
     said += ", face up" if warrior["face_up"] else ", face down"
     if warrior["arrows"]:
         said += f", arrows {warrior['arrows']}"
     if warrior["reinforcement"] is not None:
-        said += f", reinforced by player {warrior['reinforcement']}"
-    return said
+        said += f", reinforced by {scene.names[warrior['reinforcement']]}"
+    return escape(said)
 
 
 def _shape(player: int, size: float, fill: str, stroke: str, width: float) -> str:
