@@ -63,6 +63,15 @@ def test_several_runs_are_joined_and_their_rivals_have_no_path(tmp_path):
     assert training["config"]["start_from"] is None
     with pytest.raises(ValueError, match=r"one did not begin with .*two"):
         ship_policy.ship("mine", [two, one], shipped)
+    ship_policy.ship("mine", [one, two], shipped, mean=2)
+    first, last, mean = (
+        load_policy(path).tensors for path in (one / POLICY_FILE, two / POLICY_FILE, shipped)
+    )
+    for part, weights in mean.items():
+        assert weights == pytest.approx((first[part] + last[part]) / 2, abs=1e-6)
+    assert any((mean[part] != last[part]).any() for part in mean)
+    with pytest.raises(ValueError, match="the mean is of 1 to 2 runs, not 3"):
+        ship_policy.ship("mine", [one, two], shipped, mean=3)
 
 
 @pytest.mark.parametrize(
