@@ -241,7 +241,7 @@ def test_a_full_disk_leaves_the_records_before_it(text, tmp_path, monkeypatch):
     """Half a line was once left, and records added after it could not be read."""
     path = tmp_path / "games.txt"
     append_records(path, [text])
-    opened = type(path).open
+    opened = open
 
     class Full:
         def __init__(self, file):
@@ -261,7 +261,9 @@ def test_a_full_disk_leaves_the_records_before_it(text, tmp_path, monkeypatch):
                 raise OSError(errno.ENOSPC, "no space left")
             return self._file.write(content[:100])
 
-    monkeypatch.setattr(type(path), "open", lambda *how, **more: Full(opened(*how, **more)))
+    monkeypatch.setattr(
+        "armarl.common.files.open", lambda *how, **more: Full(opened(*how, **more)), raising=False
+    )
     with pytest.raises(OSError, match="no space left"):
         append_records(path, [text])
     monkeypatch.undo()

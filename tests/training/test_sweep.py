@@ -330,3 +330,19 @@ def test_damaged_folders(config, tmp_path):
 def test_the_plot_of_nothing_yet():
     space = {"a": Choice(("1", "2")), "b": Range(0.1, 1.0, log=True)}
     assert ElementTree.fromstring(plot(space, [])).tag.endswith("svg")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names there cannot hold a question mark")
+@pytest.mark.parametrize("name", ["s?mode=memory", "s%41", "s#x"])
+def test_a_folder_s_name_is_no_address(config, tmp_path, name):
+    """Regression: the study was written to `s`, beside the folder."""
+    before = {path.name for path in tmp_path.iterdir()}
+    with closing(Sweep(config, ["ppo.epochs=1..2"], tmp_path / name)):
+        assert (tmp_path / name / "study.db").is_file()
+    assert {path.name for path in tmp_path.iterdir()} == before | {name}
+
+
+def test_an_unknown_setting_with_unprintable_letters(config, tmp_path):
+    """Regression: it was taken, and every trial failed."""
+    with pytest.raises(ConfigError, match="unknown setting"):
+        Sweep(config, ["\x1b[2J\u202ex=1..2"], tmp_path / "sweep")

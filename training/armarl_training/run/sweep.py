@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -25,7 +26,7 @@ from armarl.common.files import (
     refuse_to_write_over,
     write_text,
 )
-from armarl.common.messages import brief
+from armarl.common.messages import brief, printable
 from armarl.policies.safetensors_file import PolicyError
 from armarl.workers.jobs import ClusterError
 from armarl_training.common.run_folder import LockError, RunError
@@ -312,7 +313,7 @@ class Sweep:
                 try:
                     self._settle({key: word})
                 except ConfigError as error:
-                    if any(f"\n  {key}{mark}" in str(error) for mark in ":."):
+                    if any(f"\n  {printable(key)}{mark}" in str(error) for mark in ":."):
                         raise
 
     def _check_players(self) -> None:
@@ -362,7 +363,7 @@ class Sweep:
         path = self.folder / STUDY
         try:
             return optuna.create_study(
-                storage=f"sqlite:///{path}",
+                storage=optuna.storages.RDBStorage("sqlite:///study.db", _opening(path)),
                 study_name="sweep",
                 direction="maximize",
                 load_if_exists=True,
@@ -389,6 +390,11 @@ class Sweep:
         found = [(trial.params, trial.value or 0.0) for trial in trials]
         self._files.attempt(TABLE, lambda: write_text(self.folder / TABLE, table))
         self._files.attempt(PLOT, lambda: write_text(self.folder / PLOT, plot(self.space, found)))
+
+
+def _opening(path: Path) -> dict[str, Any]:
+    """How SQLAlchemy opens a file. As part of a URL, a name with ? or % would be another file."""
+    return {"creator": partial(sqlite3.connect, path, timeout=60, check_same_thread=False)}
 
 
 def _as_begun(config: TrainingConfig, begun: TrainingConfig) -> TrainingConfig:
