@@ -1,9 +1,13 @@
 """The end of a game of Armadora in words."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from armarl import make_game
+from armarl.core.pictures.picture import Scene
+from armarl.games.armadora.text.tell import _end
 
 
 @pytest.mark.parametrize(
@@ -37,3 +41,28 @@ def test_the_gold_of_three_players() -> None:
     words = game.tell(states[0], (2, game.actions.id("pass")), before=before[0]).words
     assert words[-2].endswith("player 1 (4 points against 1 of player 0 and 2 of player 2).")
     assert words[-1] == "Gold: 0 for player 0, 40 for player 1, 0 for player 2. player 1 wins."
+
+
+def told_at_the_end(**changes: Any) -> list[str]:
+    game = make_game("armadora", advanced=True)
+    result = {"result": {"gold": [20, 19], "winners": [0]}}
+    view = game.describe(game.new_states(0)[0]) | result | changes
+    return list(_end(Scene(game, view, None, None, None, ("Ada", "Ben"))))
+
+
+def test_arm_29_a_reinforcement_wins_a_tie() -> None:
+    pieces = {"face_up": False, "arrows": 0}
+    first = {"player": 0, "value": 3, "reinforcement": 0, **pieces}
+    second = {"player": 1, "value": 4, "reinforcement": None, **pieces}
+    words = told_at_the_end(
+        palisades=["a1-a2", "b1-b2", "c1-c2", "c1-d1"],
+        warriors={"a1": first, "b1": second},
+        gold={"c1": 5},
+    )
+    assert words[1].endswith("goes to Ada (4 points and a reinforcement against 4 of Ben).")
+
+
+@pytest.mark.parametrize(("gold", "told"), [(20, " by larger piles (ARM-19)."), (19, ".")])
+def test_arm_19_larger_piles_decide_between_equal_amounts(gold: int, told: str) -> None:
+    words = told_at_the_end(result={"gold": [20, gold], "winners": [0]})
+    assert words[-1] == f"Gold: 20 for Ada, {gold} for Ben. Ada wins{told}"

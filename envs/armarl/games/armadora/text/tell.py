@@ -96,7 +96,8 @@ def _end(scene: Scene) -> Iterator[str]:
                 for side, mine in enumerate(land.points)
                 if mine and side not in first
             ]
-            points = f"({counted(most, 'point')}{' against ' * bool(rest)}{listed(rest)})"
+            extra = " and a reinforcement" if len(best) > len(first) else ""  # ARM-29
+            points = f"({counted(most, 'point')}{extra}{' against ' * bool(rest)}{listed(rest)})"
             takers = listed([_side(scene, side) for side in first])
             if land.leader is not None:
                 yield f"{where} goes to {takers} {points}."
@@ -106,7 +107,8 @@ def _end(scene: Scene) -> Iterator[str]:
     totals = ", ".join(f"{n} for {_side(scene, side)}" for side, n in enumerate(result["gold"]))
     winners = listed([_side(scene, side) for side in result["winners"]])
     won = "wins" if len(result["winners"]) == 1 else "share the victory"
-    yield f"Gold: {totals}. {winners} {won}."
+    tied = result["gold"].count(max(result["gold"])) > len(result["winners"])
+    yield f"Gold: {totals}. {winners} {won}{' by larger piles (ARM-19)' * tied}."
 
 
 def _side(scene: Scene, side: int) -> str:
