@@ -29,6 +29,7 @@ HITTABLE = """id => {
   return null;
 }"""
 OVER = "document.getElementById('said').textContent.match(/won|share|cut short|resigned/)"
+PATIENCE = 300_000  # ms; a step may wait for kernels that another process compiles
 READY = f"!busy && !running && (view.actions || {OVER})"
 
 
@@ -47,15 +48,22 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
+def new_page(browser: Any) -> Any:
+    """Open a page that waits as long as a slow machine needs."""
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
 def opened(browser: Any, server: Server, **how: Any) -> tuple[Any, list[str]]:
     """Open a small game against a random player at the page; return the page and its errors."""
-    page, errors = browser.new_context(**how).new_page(), []
+    page, errors = new_page(browser.new_context(**how)), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     page.goto(server.host_page)
     page.wait_for_selector("#seats li")
     page.click("#start")
-    page.wait_for_selector("#picture svg", timeout=120_000)
+    page.wait_for_selector("#picture svg")
     page.select_option("#speed", "0")
     return page, errors
 
@@ -64,7 +72,7 @@ def test_a_whole_game_by_clicks(browser: Any, server: Server, tmp_path: Path) ->
     page, errors = opened(browser, server)
     rng, places = random.Random(1), set()
     for _ in range(400):
-        page.wait_for_function(f"() => {READY}", timeout=60_000)
+        page.wait_for_function(f"() => {READY}")
         if page.evaluate(OVER):
             break
         lit = page.evaluate("[...document.querySelectorAll('#picture .can')].map(e => e.id)")
@@ -107,7 +115,7 @@ def test_a_game_with_the_keyboard_alone(browser: Any, server: Server) -> None:
     press("Enter")
     page.wait_for_function("() => document.getElementById('answer').textContent.includes('gold')")
     for _ in range(100):
-        page.wait_for_function(f"() => {READY}", timeout=60_000)
+        page.wait_for_function(f"() => {READY}")
         if page.evaluate(OVER):
             break
         page.evaluate("document.getElementById('typed').value = ''")
@@ -127,12 +135,12 @@ def test_a_game_with_the_keyboard_alone(browser: Any, server: Server) -> None:
 
 def test_armada_is_legible_on_a_phone(browser: Any, server: Server) -> None:
     """The chart is larger than the screen and scrolls to what is asked; the page does not."""
-    page = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
+    page = new_page(browser.new_context(viewport={"width": 390, "height": 800}))
     page.goto(server.host_page)
     page.wait_for_selector("#seats li")
     page.select_option("#name", "armada")
     page.click("#start")
-    page.wait_for_selector("#picture .can", timeout=300_000)
+    page.wait_for_selector("#picture .can")
     scale = "document.querySelector('#picture svg').getBoundingClientRect().width / 1188"
     assert page.evaluate(scale) > 0.6  # names of places are 27 units high
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -163,7 +171,7 @@ def click_action(page: Any, text: str) -> None:
 
 def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) -> None:
     """A whole game of Armada with cards. The person does what a hint says, and raids."""
-    page, errors = browser.new_page(), []
+    page, errors = new_page(browser), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(server.host_page)
     page.wait_for_selector("#seats li")
@@ -172,11 +180,11 @@ def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) 
     page.fill("#deal", "8")  # a raid card is dealt to the person
     page.locator("#seats select").nth(1).select_option("player greedy")
     page.click("#start")
-    page.wait_for_selector("#picture svg", timeout=300_000)
+    page.wait_for_selector("#picture svg")
     page.select_option("#speed", "0")
     raided = 0
     for _ in range(600):
-        page.wait_for_function(f"() => {READY}", timeout=120_000)
+        page.wait_for_function(f"() => {READY}")
         if page.evaluate(OVER):
             break
         legal = page.evaluate("view.actions.map(action => action[0])")
@@ -190,7 +198,7 @@ def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) 
         hint = page.evaluate("ask('hint', { seat, player: 'greedy' })")
         number = page.evaluate("view.number")
         click_action(page, hint["action"])
-        page.wait_for_function(f"() => !busy && shown > {number}", timeout=60_000)
+        page.wait_for_function(f"() => !busy && shown > {number}")
     assert page.evaluate(OVER), page.inner_text("#said")
     assert raided >= 1
     assert errors == []
@@ -199,17 +207,17 @@ def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) 
 def test_two_tabs_and_a_cut_network(browser: Any, server: Server, tmp_path: Path) -> None:
     """Two tabs of one seat act at once: one decision counts. A cut loses and doubles none."""
     page, _ = opened(browser, server)
-    page.wait_for_function(f"() => {READY}", timeout=60_000)
-    other = page.context.new_page()
+    page.wait_for_function(f"() => {READY}")
+    other = new_page(page.context)
     other.goto(page.url)
-    other.wait_for_function("() => view && view.actions && !running", timeout=60_000)
+    other.wait_for_function("() => view && view.actions && !running")
     text = page.evaluate("view.actions[0][0]")
     before = page.evaluate("view.number")
     body = "text => { send('act', { action: text }); }"
     page.evaluate(body, text)
     other.evaluate(body, text)
     for tab in (page, other):
-        tab.wait_for_function(f"() => view.number > {before} && {READY}", timeout=60_000)
+        tab.wait_for_function(f"() => view.number > {before} && {READY}")
     (path,) = (tmp_path / "games").glob("*.txt")
     assert path.read_text().count(f"\n0 {text} | ") == 1
 
@@ -220,6 +228,6 @@ def test_two_tabs_and_a_cut_network(browser: Any, server: Server, tmp_path: Path
     assert f"\n0 {text} | " not in path.read_text()
     page.context.set_offline(False)
     page.evaluate(body, text)
-    page.wait_for_function(f"() => view.number > {before} && {READY}", timeout=60_000)
-    other.wait_for_function(f"() => view.number > {before} && {READY}", timeout=60_000)
+    page.wait_for_function(f"() => view.number > {before} && {READY}")
+    other.wait_for_function(f"() => view.number > {before} && {READY}")
     assert path.read_text().count(f"\n0 {text} | ") == 1

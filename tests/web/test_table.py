@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from armarl.core.game import Game
+from armarl.games.armada.state import ORDER
 from armarl.games.make_game import make_game
 from armarl.matches.journal import Journal
 from armarl.matches.records import RecordError, read_records
@@ -177,6 +178,23 @@ def test_why_nothing_is_ever_done_on_a_mine(tmp_path: Path) -> None:
     table = begin(tmp_path, make_game("armadora", board="mini"), [None, None])
     assert table.why(0, ["place-h2"]) == ["h2 lies outside the mini board (ARM-35)"]
     assert table.why(0, ["place-d1"]) == [mine]
+
+
+def test_why_no_action_leads_from_a_place_to_another(tmp_path: Path) -> None:
+    table = begin(tmp_path, CARDS, [None, None])
+    assert table.why(0, ["place-s1", "place-s48"]) == ["No action leads from s1 to s48."]
+    assert table.why(0, ["place-s1", "nowhere"]) == []
+
+
+def test_few_reasons_are_given_and_of_what_can_be_done_now(tmp_path: Path) -> None:
+    table = begin(tmp_path, CARDS, [None, None])
+    rng = np.random.default_rng(0)
+    while table._journal.states[-1]["stage"] != ORDER:
+        assert list(play_on(table, rng, 1))
+    for place in places_of(CARDS):
+        why = table.why(table.to_move or 0, place[:1])
+        assert len(why) <= 2
+        assert "no question is open" not in " ".join(why)
 
 
 # --- taking back ----------------------------------------------------------------------------------

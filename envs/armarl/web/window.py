@@ -28,6 +28,7 @@ from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legall
 
 ONLOOKER, EVERYTHING = -1, -2  # audiences beside the seats
 _SHOWN = 8  # actions of a hint
+_MOST_REASONS = 2  # why an action is illegal
 _NEWS = 400  # the most decisions whose words are sent at once
 _TITLE = re.compile(r"<title>(.*?)</title>")
 _SEAT = re.compile(r"\bplayer (\d+)\b")  # as games name a seat
@@ -149,7 +150,11 @@ class Window:
         return self._named(self.game.explain(self._state(-1), action))
 
     def why_here(self, places: Sequence[str]) -> list[str]:
-        """Return why the actions on these places of the picture are illegal, one of each kind."""
+        """Return why the actions on these places of the picture are illegal, one of each kind.
+
+        Where there are kinds of action that can be played elsewhere now, only these are told, and
+        never more than _MOST_REASONS.
+        """
         families, mask, wanted = family_of(self.game), self._mask(), tuple(places)
         reasons: dict[int, str] = {}
         for action, touched in enumerate(places_of(self.game)):
@@ -158,9 +163,16 @@ class Window:
                     reasons[families[action]] = ""
                 elif families[action] not in reasons:
                     reasons[families[action]] = self.why(action)
+        if not reasons and len(wanted) > 1:
+            known = {place for touched in places_of(self.game) for place in touched}
+            first, second = (place.partition("-")[2] for place in wanted[:2])
+            return [f"No action leads from {first} to {second}."] if known >= set(wanted) else []
         if not reasons:
             return self._unused(wanted[:1])
-        return [reason for reason in dict.fromkeys(reasons.values()) if reason]
+        now = {families[action] for action in np.flatnonzero(mask).tolist()}
+        telling = [family for family in reasons if family in now] or list(reasons)
+        found = dict.fromkeys(reasons[family] for family in telling)
+        return [reason for reason in found if reason][:_MOST_REASONS]
 
     def _unused(self, places: Sequence[str]) -> list[str]:
         """Return why there is no action at all on these places, if the game says so."""

@@ -10,6 +10,7 @@ from armarl.games.armada.state import (
     ANSWER_ATTACK,
     ANSWER_DEFENCE,
     ANSWER_RAID,
+    CLAIM_DUE,
     NUMBER_BANDS,
     NUMBER_GOLD,
     ORDER,
@@ -50,10 +51,10 @@ OPTIONS = {
 HOW_TO_PLAY = (
     (
         "The aim",
-        "Own at least 4 territories of one lair, and either 3 trading posts with the Centre among "
-        "them or 4 cities in enemy lairs. You then claim victory, and win if you still have all of "
-        "it at the end of your next turn (ADA-27, ADA-28). A territory is yours from the moment "
-        "you enter it, even when your bands have left (ADA-18).",
+        "With one colour, own at least 4 territories of one lair, and either 3 trading posts with "
+        "the Centre among them or 4 cities in enemy lairs. You then claim victory, and win if you "
+        "still have all of it at the end of your next turn (ADA-27, ADA-28). A territory is yours "
+        "from the moment you enter it, even when your bands have left (ADA-18).",
     ),
     (
         "The start",
@@ -90,6 +91,20 @@ HOW_TO_PLAY = (
 )
 
 
+def _claims(state: State) -> str:
+    """Return which colours claim victory, and when they win, for the end of a question."""
+    in_turn = int(state["colour"][0])  # also while another colour raids
+    said = ""
+    for colour, name in enumerate(COLOURS):
+        if claim := int(state["claims"][colour]):
+            when = "its turn" if colour == in_turn and claim == CLAIM_DUE else "its next turn"
+            said += (
+                f" {name.capitalize()} claims victory. It wins if it still has all that it needs"
+            )
+            said += f" at the end of {when} (ADA-28)."
+    return said
+
+
 def cells(game: Game) -> list[str]:
     """Return the ids of the places in the picture, by cell of the action table."""
     return [f"place-{name}" for name in game.attributes["chart"].places]
@@ -116,14 +131,16 @@ def question(game: Game, state: State) -> tuple[str, list[int]]:
     if stage == SPREAD_BANDS:
         place, left = int(s["target"]), int(s["due"])
         name = game.attributes["chart"].places[place]
-        return f"How many of the {left} bands left go on {name} (ADA-13)?", [place]
+        rest = "It may be 0, and your last territory takes what is left"
+        return f"How many of the {left} bands left go on {name}? {rest} (ADA-13).", [place]
     if stage == ORDER:
         coups = int(s["coups"][s["raid"]])
         what = "raid" if s["raid"] else "turn"
         held = bool(s["cards"]) and any(s["hand"][s["to_move"], k] for k in range(len(CARD_NAMES)))
         more = ", or play a card" if held else ""
         how = f"Give {colour} an order from one place to another{more}."
-        return f"{how} There are {coups} coups (actions) left in its {what} (ADA-15).", []
+        left = f"There are {coups} coups (actions) left in its {what} (ADA-15)."
+        return f"{how} {left}{_claims(state)}", []
     asked = _QUESTIONS[stage].format(roll=int(s["roll"]))
     order = int(s["order"])
     places = game.actions.places

@@ -313,8 +313,8 @@ function choose(place) {
   hideMenu();
   if (picked.includes(place)) { picked = []; light(); return; }
   let fit = matching([...picked, place]);
-  if (!fit.length && picked.length) { picked = []; fit = matching([place]); }
-  if (!fit.length) { light(); askWhy(place); return; }
+  if (!fit.length && picked.length && matching([place]).length) { picked = []; fit = matching([place]); }
+  if (!fit.length) { askWhy([...picked, place]); return; }
   picked.push(place);
   const done = fit.filter((action) => placesOf(action).length === picked.length);
   if (done.length === 1 && fit.length === 1) { play(done[0][0]); return; }
@@ -323,9 +323,9 @@ function choose(place) {
   say(fit.length > done.length ? "Now click the second place, or the first one again to let it be." : "");
 }
 
-async function askWhy(place) {
+async function askWhy(places) {
   try {
-    const { why } = await ask("why", { seat, places: [place] });
+    const { why } = await ask("why", { seat, places });
     say(why.join("\n") || "Nothing can be done there.");
   } catch (error) { say(error.message); }
 }

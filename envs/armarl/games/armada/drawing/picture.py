@@ -362,10 +362,10 @@ def _score(scene: Scene, colour: str, wide: float) -> str:
     text = f'<g transform="translate(38 78)">{pieces.shape(colour, 0.9)}</g>'
     claim = " claims victory" if colour in view["claims"] else ""
     text += write(colour + claim, 66, 87, 26, "var(--ink)", "start", wide - 76)
-    line = [(pieces.POST, posts), (pieces.CITY, cities)]
+    line = [(pieces.POST, f"{posts}/3"), (pieces.CITY, f"{cities}/4")]  # of what ADA-27 needs
     at = 22.0
     for piece, count in line:
-        svg, end = pieces.entry(piece, str(count), at, 124)
+        svg, end = pieces.entry(piece, count, at, 124)
         text, at = text + svg, end + 14
     words = f"land {len(owned)}, reserve {view['reserve'][colour]}"
     return text + write(words, 22, 168, 27, "var(--ink)", "start", wide - 32)
