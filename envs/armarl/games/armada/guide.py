@@ -139,8 +139,8 @@ def question(game: Game, state: State) -> tuple[str, list[int]]:
         held = bool(s["cards"]) and any(s["hand"][s["to_move"], k] for k in range(len(CARD_NAMES)))
         more = ", or play a card" if held else ""
         how = f"Give {colour} an order from one place to another{more}."
-        left = f"There are {coups} coups (actions) left in its {what} (ADA-15)."
-        return f"{how} {left}{_claims(state)}", []
+        budget = f"There are {coups} coups (actions) left in its {what} (ADA-15)."
+        return f"{how} {budget}{_claims(state)}", []
     asked = _QUESTIONS[stage].format(roll=int(s["roll"]))
     order = int(s["order"])
     places = game.actions.places
