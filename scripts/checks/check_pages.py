@@ -1,6 +1,6 @@
 """Measure the pages of `armarl play --web`: how long a click takes, and how much 50 games need.
 
-    python scripts/checks/check_pages.py --game armada -o cards=true --games 50
+    python scripts/checks/check_pages.py --game armada -o cards=true --player armada-2p-cards-ppo
 
 A server plays in a process of its own. Each game has a page that does over HTTP what a browser
 does: it follows the events, asks what it sees, thinks for a while and acts. An answer is timed from
