@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import textwrap
 from contextlib import suppress
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,7 +123,7 @@ def _help(game: Game) -> str:
     examples = {family.texts()[0]: family.meaning for family in game.actions.families}
     width = 2 + max(map(len, examples))
     lines = [f"  {text:<{width}}{meaning}" for text, meaning in (*examples.items(), *WORDS)]
-    if files(entry.module).joinpath("two_minutes.md").is_file():
+    if entry.page("two_minutes.md"):
         lines.append(f"The rules: `armarl rules {game.name}`, in another terminal.")
     return "\n".join([f"{entry.title}: {entry.summary}. {entry.notation}", *lines])
 

@@ -301,7 +301,8 @@ def _spot(scene: Scene, land: Territory) -> str:
 def _score(scene: Scene, square: int, land: Territory | None) -> Part:
     """Return the points in a walled territory, or nothing.
 
-    A leader whose points are not the most leads by a reinforcement (ARM-29), which its sign shows.
+    A side that leads with no more points than another has a reinforcement here (ARM-29). Its sign
+    shows a plus.
     """
     x, y = _corner(square)
     text, at = "", 0.0
