@@ -55,44 +55,123 @@ def new_page(browser: Any) -> Any:
     return page
 
 
-def opened(browser: Any, server: Server, **how: Any) -> tuple[Any, list[str]]:
-    """Open a small game against a random player at the page; return the page and its errors."""
+def opened(
+    browser: Any, server: Server, rival: str = "random", **how: Any
+) -> tuple[Any, list[str]]:
+    """Open a game against a player at the page; return the page and its errors."""
     page, errors = new_page(browser.new_context(**how)), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     page.goto(server.host_page)
     page.wait_for_selector("#seats li")
+    page.locator("#seats select").nth(1).select_option(f"player {rival}")
     page.click("#start")
     page.wait_for_selector("#picture svg")
     page.select_option("#speed", "0")
     return page, errors
 
 
-def test_a_whole_game_by_clicks(browser: Any, server: Server, tmp_path: Path) -> None:
-    page, errors = opened(browser, server)
+def click_at_random(page: Any, rng: random.Random) -> str:
+    """Click a place that lights up and choose what is offered there, or click a button below.
+
+    Returns the place, or the words of the button.
+    """
+    lit = page.evaluate("[...document.querySelectorAll('#picture .can')].map(e => e.id)")
+    if not lit or rng.random() < 0.03:
+        button = page.locator("#choices button").first
+        words = button.inner_text()
+        button.click()
+        return words
+    place = rng.choice(lit)
+    point = page.evaluate(HITTABLE, place)
+    assert point, f"{place} cannot be hit"
+    page.mouse.click(*point)
+    if page.locator("#menu:not([hidden])").count():
+        page.keyboard.press("1") if rng.random() < 0.5 else page.click("#menu button")
+        if page.locator("#menu:not([hidden])").count():
+            page.click("#menu button")
+    return place
+
+
+@pytest.mark.parametrize("rival", ["random", "armadora-2p"])
+def test_a_whole_game_by_clicks(browser: Any, server: Server, tmp_path: Path, rival: str) -> None:
+    page, errors = opened(browser, server, rival)
     rng, places = random.Random(1), set()
     for _ in range(400):
         page.wait_for_function(f"() => {READY}")
         if page.evaluate(OVER):
             break
-        lit = page.evaluate("[...document.querySelectorAll('#picture .can')].map(e => e.id)")
-        if not lit or rng.random() < 0.03:
-            page.locator("#choices button").first.click()
-            continue
-        place = rng.choice(lit)
-        point = page.evaluate(HITTABLE, place)
-        assert point, f"{place} cannot be hit"
-        places.add(place.partition("-")[0])
-        page.mouse.click(*point)
-        if page.locator("#menu:not([hidden])").count():
-            page.keyboard.press("1") if rng.random() < 0.5 else page.click("#menu button")
-            if page.locator("#menu:not([hidden])").count():
-                page.click("#menu button")
+        places.add(click_at_random(page, rng).partition("-")[0])
     assert page.evaluate(OVER)
-    assert places == {"place", "line"}
+    assert {"place", "line"} <= places
     assert errors == []
     (path,) = (tmp_path / "games").glob("*.txt")
     assert next(read_records(path)).ending == "end"
+
+
+def test_three_people_and_a_policy_by_clicks(browser: Any, server: Server, tmp_path: Path) -> None:
+    """The advanced game for four: two people share a screen, one has an address of their own."""
+    host, errors = new_page(browser), []
+    host.on("pageerror", lambda error: errors.append(str(error)))
+    host.goto(server.host_page)
+    host.wait_for_selector("#seats li")
+    host.select_option("#players", "4")
+    host.check("#options input[name=advanced]")
+    host.wait_for_function("() => document.querySelectorAll('#seats li').length === 4")
+    whos = ["here", "player armadora-4p-advanced", "here", "link"]
+    for line, who in zip(host.locator("#seats select").all(), whos, strict=True):
+        line.select_option(who)
+    for seat, name in ((0, "Ann"), (2, "Bo"), (3, "Cleo")):
+        host.locator("#seats input").nth(seat).fill(name)
+    host.click("#start")
+    host.wait_for_selector("#addresses a")
+    addresses = {}
+    for line in host.locator("#addresses li").all():
+        who = line.inner_text().partition(":")[0]
+        addresses[who] = line.locator("a").get_attribute("href")
+    assert {"Ann, Bo", "Cleo"} < set(addresses)
+
+    pages = {}
+    for who in ("Ann, Bo", "Cleo"):
+        pages[who] = new_page(browser.new_context())
+        pages[who].on("pageerror", lambda error: errors.append(str(error)))
+        pages[who].goto(addresses[who])
+        pages[who].wait_for_function("() => view || document.getElementById('curtain').open")
+        pages[who].select_option("#speed", "0")
+    shared, rng = pages["Ann, Bo"], random.Random(4)
+    curtains, acted, places = set(), set(), set()
+    ready = f"!!(document.getElementById('curtain').open || (view && {READY}))"
+    for _ in range(900):
+        page = next((one for one in pages.values() if one.evaluate(ready)), None)
+        if page is None:
+            shared.wait_for_timeout(20)
+            continue
+        if page.locator("#curtain[open]").count():
+            assert page is shared
+            assert page.locator("#picture svg").count() == 0  # no hand is seen behind it
+            assert page.inner_text("#news") == ""
+            curtains.add(page.inner_text("#hand"))
+            page.click("#take")
+            continue
+        if page.evaluate(OVER):
+            break
+        acted.add(page.evaluate("setup.names[seat]"))
+        number = page.evaluate("view.number")
+        places.add(click_at_random(page, rng).partition("-")[0])
+        page.wait_for_function(
+            f"() => document.getElementById('curtain').open || (!busy && view.number > {number})"
+            " || document.querySelector('#menu:not([hidden])')"
+        )
+    for page in pages.values():
+        page.wait_for_function(f"() => document.getElementById('curtain').open || {OVER}")
+    assert acted == {"Ann", "Bo", "Cleo"}
+    assert {one.partition("'")[0] for one in curtains} == {"It is Ann", "It is Bo"}
+    assert {"place", "line"} <= places
+    assert errors == []
+    (path,) = (tmp_path / "games").glob("*.txt")
+    (record,) = read_records(path)
+    assert record.ending == "end"
+    assert list(record.players) == ["Ann", "armadora-4p-advanced", "Bo", "Cleo"]
 
 
 def test_a_game_with_the_keyboard_alone(browser: Any, server: Server) -> None:

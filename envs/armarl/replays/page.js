@@ -365,3 +365,5 @@ at("games").hidden = data.games.length < 2;
 const asked = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 const number = (name, least) => Math.max(least, Number.parseInt(asked[name], 10) || least) - least;
 openGame(Math.min(number("game", 1), data.games.length - 1), number("move", 0), number("view", 0));
+// A long page is shown before its script has run. Until here, a click would have been lost.
+document.querySelector("main").inert = false;

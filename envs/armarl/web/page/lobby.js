@@ -143,4 +143,6 @@ byId("name").addEventListener("change", () => showGame(null));
 byId("players").addEventListener("change", showPlayers);
 byId("game").addEventListener("submit", open);
 byId("keep").addEventListener("submit", keep);
+// Until here, a click or a form would have been lost.
+document.querySelector("main").inert = false;
 start().catch((error) => { byId("said").textContent = error.message; });

@@ -553,6 +553,8 @@ document.addEventListener("keydown", (event) => {
   if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
 });
 
+// Until here, a click or a form would have been lost.
+document.querySelector("main").inert = false;
 start().catch((error) => {
   byId("said").textContent = `${error.message} Load the page again.`;
 });
