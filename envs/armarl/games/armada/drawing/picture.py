@@ -14,6 +14,7 @@ from armarl.games.armada.chart.geography import CENTRAL, Chart, Raster
 from armarl.games.armada.chart.outlines import SIZE
 from armarl.games.armada.drawing import pieces
 from armarl.games.armada.drawing.ground import FRAME, LEFT, TOP, Ground, frame
+from armarl.games.armada.drawing.signs import UNDER_MAP
 from armarl.games.armada.text.describe import colours_of, enemy_cities
 
 WIDTH = SIZE + 2 * LEFT
@@ -296,16 +297,12 @@ def _heading(scene: Scene) -> list[Part]:
 def _legend(scene: Scene) -> Part:
     """Return what the signs mean, with what is left of each in the supply."""
     view = scene.view
+    left = {**view["supply"], "box": view["box"], "deck": view["deck_size"]}
     entries = [
-        (pieces.CITY, "city"),
-        (pieces.POST, "post"),
-        (pieces.coin(1), f"gold, {view['supply']['gold']} left"),
-        (pieces.token("tribes", 1), f"tribes, {view['supply']['tribes']} left"),
-        (pieces.hull(), f"ship, {view['box']} left"),
-        (pieces.flag("orange"), "owner away"),
+        (sign.svg, short.format(**left))
+        for short, sign in UNDER_MAP.items()
+        if view["options"]["cards"] or sign.svg != pieces.CARD
     ]
-    if view["options"]["cards"]:
-        entries.append((pieces.CARD, f"deck, {view['deck_size']} left"))
     wide = sum(40 + width_of(words, 24) for _, words in entries)
     gap, at, text = (WIDTH - 2 * LEFT - wide) / (len(entries) - 1), LEFT, ""
     for piece, words in entries:
