@@ -183,7 +183,7 @@ class Window:
         The page asks once. A game without `warnings` in its guide is never asked about.
         """
         found = guide(self.game)
-        said = found.warnings(self.game, state) if hasattr(found, "warnings") else {}
+        said = found.warnings(self.game, state) if found and hasattr(found, "warnings") else {}
         families = enumerate(self.game.actions.families)
         return {k: said[family.name] for k, family in families if family.name in said}
 

@@ -52,7 +52,13 @@ OPTIONS = {
 EXAMPLE = {  # a position for the page to look at
     "game": "armada",
     "players": 2,
-    "territories": {"C7": {"owner": "green", "bands": 4, "gold": 2}},
+    "territories": {
+        "G4": {"owner": "green", "bands": 6, "gold": 2},
+        "R4": {"owner": "raspberry", "bands": 4},
+        "C1": {"owner": "tribes", "tribes": 3, "gold": 2},
+    },
+    "ships": {"s14": {"colour": "green", "bands": 5}},
+    "turn": {"number": 4, "coups": 7},
 }
 HOW_TO_PLAY = (
     (

@@ -300,6 +300,9 @@ function warning(text) {
 /** Ask once about an action that cannot be taken back. A double click is no answer. */
 function askFirst(text) {
   asked = text;
+  picked = [];
+  light();
+  say("");
   const yes = make("button", { class: "choice", onclick: (event) => { if (event.detail < 2) play(text, true); } },
     "Yes: ", make("b", {}, text));
   const no = make("button", { onclick: () => { offer(view); byId("choices").querySelector("button")?.focus(); } }, "No");
@@ -394,7 +397,7 @@ function showMenu(place, found, more) {
     make("div", { class: "row" }, ...found.filter((a) => a[1] === family).map((action) =>
       make("button", { role: "menuitem", "data-key": action[2] ?? "", onclick: () => play(action[0], true) }, action[0]))),
   ]));
-  if (more) menu.append(make("p", {}, "… or click a second place."));
+  menu.append(make("p", {}, more ? "… or click a second place." : "… or click elsewhere to let it be."));
   menu.hidden = false;
   let left = Math.min(box.left - around.left + box.width / 2, around.width - menu.offsetWidth - 4);
   let top = box.bottom - around.top + 4;

@@ -275,6 +275,9 @@ def _heading(scene: Scene) -> list[Part]:
     said = []
     if scene.last:
         seat, order = scene.last
+        kind, *rest = order.split()
+        if kind in ("count", "gold"):
+            order = f"{rest[0]} {'gold' if kind == 'gold' else 'bands'}"
         said.append(f"{scene.names[seat]}: {order}")
     if view["pending"] and view["to_move"] is not None:
         said.append(f"{scene.names[view['to_move']]} decides on {view['pending']['order']}")

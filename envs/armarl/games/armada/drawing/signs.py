@@ -60,7 +60,7 @@ def signs(game: Game) -> tuple[Sign, ...]:
             "A yellow edge: the last action was here, or changed this place.",
         ),
         Sign(
-            f'<g transform="scale(.6)">{pieces.entry(pieces.POST, "1/3", -42, 0)[0]}</g>',
+            f'<g transform="scale(.75)">{pieces.entry(pieces.POST, "1/3", -42, 0)[0]}</g>',
             "Under the map: a colour owns 1 of the 3 posts that victory needs. 0/4 with a city: "
             "none of the 4 cities in enemy lairs (ADA-27).",
         ),
