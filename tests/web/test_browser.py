@@ -246,6 +246,8 @@ def click_action(page: Any, text: str) -> None:
         page.click("#amount button")
     else:
         page.locator("#menu:not([hidden]), #choices").locator(exact).first.click()
+        if page.locator("#choices .sure").count():  # the page asks once
+            page.locator("#choices .sure button").first.click()
 
 
 def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) -> None:

@@ -75,6 +75,7 @@ class Game(Variant):
     _deals: Callable[[Game], States] | None = field(default=None, repr=False)
     _picture: Callable[[Scene], Picture] | None = field(default=None, repr=False)
     _tell: Callable[[Scene], Told] | None = field(default=None, repr=False)
+    _sum_up: Callable[[Sequence[Scene]], str] | None = field(default=None, repr=False)
     _states_from: Callable[[Game, Description, State], Iterator[State]] | None = field(
         default=None, repr=False
     )
@@ -806,6 +807,54 @@ class Game(Variant):
         """
         earlier = self._seen(before, seat, public)
         return self._told(self._scene(state, seat, earlier, last, names, public))
+
+    def sum_up(
+        self,
+        states: States,
+        actions: Sequence[tuple[int, int]],
+        seat: int | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        public: bool = False,
+    ) -> str:
+        """Return in one sentence what the actions of a turn did, whole or as a seat sees it.
+
+        Args:
+            states: the states in order, the first one before the turn.
+            actions: the seat and the id of each action, so one less than states.
+            seat: a seat, or None for everything.
+            names: a name for each player, by seat.
+            public: tell what every seat may know, as an onlooker sees it. `seat` must be None.
+
+        Returns:
+            The sentence. It is empty if the game has no function for it.
+
+        Raises:
+            TypeError, ValueError: as for `picture`, or there is no action, or another number.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states, seats = [game.new_states(0)], np.array([0])
+            >>> actions = [game.actions.id(text) for text in ("P a1-b1", "P b1-c1")]
+            >>> for action in actions:
+            ...     states.append(states[-1].copy())
+            ...     _ = game.apply(states[-1], seats, np.array([action]))
+            >>> game.sum_up(np.concatenate(states), [(0, action) for action in actions])
+            'player 0: placed palisades on a1-b1 and b1-c1.'
+        """
+        if not actions or len(actions) != len(states) - 1:
+            raise ValueError(f"{len(states)} states have other than {len(actions)} actions between")
+        if self._sum_up is None:
+            return ""
+        views = [self._seen(state, seat, public) for state in states[:-1]]
+        return self._sum_up(
+            [
+                self._scene(state, seat, before, last, names, public)
+                for state, before, last in zip(states[1:], views, actions, strict=True)
+            ]
+        )
 
     def course(
         self,

@@ -18,7 +18,7 @@ from armarl.core.game import Game
 from armarl.core.observation_blocks import Blocks
 from armarl.core.observation_table import Block, Board, ObservationTable
 from armarl.core.pictures.lettering import width_of, write
-from armarl.core.pictures.picture import Picture, Scene, Told
+from armarl.core.pictures.picture import Picture, Scene, Sign, Told
 from armarl.core.pictures.sheet import Part, Sheet
 from armarl.core.positions import Description
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING, Verbs
@@ -47,6 +47,7 @@ __all__ = [
     "Real",
     "Returns",
     "Scene",
+    "Sign",
     "Sheet",
     "State",
     "States",

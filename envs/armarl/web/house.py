@@ -148,6 +148,7 @@ class House:
                     "words": getattr(guide, "OPTIONS", {}),
                     "choices": getattr(guide, "CHOICES", {}),
                     "how": getattr(guide, "HOW_TO_PLAY", ()),
+                    "example": getattr(guide, "EXAMPLE", {"game": entry.name}),
                     "rules": bool(entry.page("rules.md")),
                 }
             )
@@ -165,10 +166,15 @@ class House:
             raise RefusedError(str(error)) from error
 
     def players(self, game: Game) -> list[tuple[str, str]]:
-        """Return the players that a table may have: specifications, and what they are."""
-        known = dict(_policies(game)) | _BUILT_IN
-        named = {spec: known.get(spec, "named on the command line") for spec in self._named}
-        return list((named | known).items())
+        """Return the players that a table may have: specifications, and what they are.
+
+        The strongest is first, as far as the cards have measured it. Then come those that the
+        command line names, and those that have not been measured.
+        """
+        ranked = dict(_ranked(game))
+        rest = dict.fromkeys(self._named, "named on the command line")
+        rest |= {spec: f"{words}; not measured here" for spec, words in _BUILT_IN.items()}
+        return list((ranked | {s: w for s, w in rest.items() if s not in ranked}).items())
 
     def _make_player(self, spec: str, game: Game) -> Player:
         """Make a player that `players` lists.
@@ -370,23 +376,30 @@ def _digest(key: str) -> bytes:
 
 
 @lru_cache(maxsize=32)
-def _policies(game: Game) -> list[tuple[str, str]]:
-    """Return the shipped policies for a variant, the strongest first, and their strength."""
-    found = []
+def _ranked(game: Game) -> list[tuple[str, str]]:
+    """Return the measured players for a variant, the strongest first, and their strength.
+
+    The strongest is the shipped policy that has beaten the others. The others follow by its win
+    rate against them. So all are measured against one player, and their order is that of a card.
+    """
+    rates: dict[str, dict[str, float]] = {}
     for name, path in shipped_policies().items():
-        if not name.startswith(game.name):
-            continue
-        its = policy_game(path)
-        if its.name != game.name or its.players != game.players or its.options != game.options:
-            continue
-        rates = {m.rival: m.standing.win_rate for m in read_card(name).strength}
-        rate = rates.get("greedy")
-        words = "a trained policy"
-        if rate is not None:
-            words += f", wins {100 * rate:.0f} % against greedy"
-        found.append((name, words, rate or 0.0))
-    found.sort(key=lambda one: -one[2])
-    return [(name, words) for name, words, _ in found]
+        if name.startswith(game.name):
+            its = policy_game(path)
+            if (its.name, its.players, its.options) == (game.name, game.players, game.options):
+                rates[name] = {m.rival: m.standing.win_rate for m in read_card(name).strength}
+    if not rates:
+        return []
+
+    def beaten(name: str) -> tuple[int, float]:
+        return sum(rates[name].get(other, 0) > 0.5 for other in rates), rates[name].get("greedy", 0)
+
+    best = max(rates, key=beaten)
+    found = [(best, "the strongest, a trained policy")]
+    known = dict.fromkeys(rates, "a trained policy") | _BUILT_IN
+    for rate, spec in sorted((rates[best][spec], spec) for spec in known if spec in rates[best]):
+        found.append((spec, f"{known[spec]}; {best} wins {100 * rate:.0f} % against it"))
+    return found
 
 
 def check_named(specs: Sequence[str], game: Game) -> None:

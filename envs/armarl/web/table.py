@@ -24,7 +24,7 @@ from armarl.matches.records import Record, read_unfinished
 from armarl.players.protocol import Player, choose_legally
 from armarl.web.refusals import RefusedError
 from armarl.web.study import Study
-from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning
+from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning, signs
 
 _MOST_ABOUT = 1 << 20  # bytes of a table's file
 _NAME = re.compile(r"[0-9a-f]{10}")  # of a table
@@ -203,6 +203,7 @@ class Table:
             "families": [family.meaning for family in game.actions.families],
             "places": [*found.cells(game), *found.edges(game)] if found else [],
             "how": found.HOW_TO_PLAY if found else [],
+            "legend": signs(game),
             "rules": bool(entry.page("rules.md")),
         }
 
@@ -238,6 +239,7 @@ class Table:
                 "audience": audience,
                 "mover": mover,
                 "over": self._ending(),
+                "result": self._result(window),
                 "trouble": self.trouble,
                 "next": self.about.next is not None,
                 "news": window.news(since, number),
@@ -288,6 +290,15 @@ class Table:
         if len(best) == len(returns):
             return "Nobody has won alone: all share the victory."
         return f"{' and '.join(best)} won."
+
+    def _result(self, window: Window) -> Sequence[str]:
+        """Return what the end of the game is made of, as the game tells it to everybody."""
+        journal = self._journal
+        if not journal.ending or journal.ending == "stopped" or not journal.actions:
+            return []
+        last = len(journal.actions)
+        told: Sequence[str] = window.news(last - 1, last)[0]["result"]
+        return told
 
     # --- what people do --------------------------------------------------------------------------
 

@@ -112,7 +112,41 @@ class Window:
         told = game.tell(
             states[1], (seat, action), before=states[0], names=self._names, **window._how()
         )
-        return {"seat": seat, "text": text, "words": told.words, "turn": told.turn}
+        summary = ""
+        if told.ends_turn:
+            summary = self._summary(number) or " ".join(told.words)
+        return {
+            "seat": seat,
+            "text": text,
+            "words": told.words,
+            "turn": told.turn,
+            "summary": summary,
+            "result": told.result,
+        }
+
+    def _summary(self, last: int) -> str:
+        """Return in one sentence what the turn did that ended with a decision.
+
+        It is empty for a turn of one decision, and for the audience's own turn: where a seat must
+        remember what it has placed (ARM-33), the page would tell.
+        """
+        journal, first = self._journal, last
+        while first and not self._ended_turn(first - 1):
+            first -= 1
+        if first == last or journal.seats[first] == self.audience:
+            return ""
+        states = np.concatenate(journal.states[first : last + 2])
+        actions = [(journal.seats[k], journal.actions[k]) for k in range(first, last + 1)]
+        how = self._how()
+        if how["seat"] is not None:
+            states = self.game.concealed(states, np.full(len(states), self.audience))
+        return self.game.sum_up(states, actions, names=self._names, **how)
+
+    def _ended_turn(self, number: int) -> bool:
+        """Return whether a turn was over with a decision, which everybody knows."""
+        before, after = (self._journal.states[k][0] for k in (number, number + 1))
+        last = self._journal.seats[number], self._journal.actions[number]
+        return self.game.tell(after, last, before=before, public=True).ends_turn
 
     def where(self, place: str) -> str:
         """Return what the picture says of a place, such as `c4`, or an empty text."""
@@ -140,7 +174,18 @@ class Window:
                 [game.actions.texts[a], families[a], number_of(game, a), *places[a]]
                 for a in legal.tolist()
             ],
+            "warnings": self._warnings(state),
         }
+
+    def _warnings(self, state: State) -> dict[int, str]:
+        """Return what to say before actions that cannot be taken back, by number of their family.
+
+        The page asks once. A game without `warnings` in its guide is never asked about.
+        """
+        found = guide(self.game)
+        said = found.warnings(self.game, state) if found and hasattr(found, "warnings") else {}
+        families = enumerate(self.game.actions.families)
+        return {k: said[family.name] for k, family in families if family.name in said}
 
     def _mask(self) -> Any:
         return self.game.legal_masks(np.full(1, self._state(-1)))[0]
@@ -262,6 +307,17 @@ def board(picture: Picture, before: Picture | None) -> dict[str, Any]:
 def guide(game: Game) -> ModuleType | None:
     """Return the game's module `guide`, which tells a page about the game, if it has one."""
     return game_entry(game.name).part("guide")
+
+
+@lru_cache(maxsize=16)
+def signs(game: Game) -> dict[str, Any]:
+    """Return the signs of the game's drawing with their meanings, and what the signs refer to."""
+    found = guide(game)
+    if found is None or not hasattr(found, "signs") or not game.has_picture:
+        return {"signs": [], "definitions": []}
+    shown = found.signs(game)
+    sheet = game.picture(game.new_states(0)[0], public=True).sheet
+    return {"signs": shown, "definitions": list(sheet.needed("".join(s.svg for s in shown)))}
 
 
 def must_remember(game: Game) -> bool:

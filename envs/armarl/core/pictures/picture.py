@@ -15,6 +15,18 @@ if TYPE_CHECKING:
     from armarl.core.game import Game
 
 
+class Sign(NamedTuple):
+    """A sign of a game's drawing, for a legend.
+
+    Attributes:
+        svg: the sign around the origin, as an SVG element, within 30 units to each side.
+        words: its meaning, in a sentence.
+    """
+
+    svg: str
+    words: str
+
+
 class Scene(NamedTuple):
     """The input of a game's drawing and telling. It holds nothing that the seat may not know.
 
@@ -43,10 +55,14 @@ class Told(NamedTuple):
         words: sentences, each with its full stop.
         turn: a heading of the turn in which the action was played, such as "turn 3, green", or
             None in games that do not number their turns.
+        ends_turn: whether the turn is over with it. Then `Game.sum_up` tells the whole turn.
+        result: those of `words` that say how the game ended; empty while it goes on.
     """
 
     words: tuple[str, ...]
     turn: str | None = None
+    ends_turn: bool = True
+    result: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ from armarl.games.armada.text.describe import describe
 from armarl.games.armada.text.drawing import draw
 from armarl.games.armada.text.explain import explain
 from armarl.games.armada.text.positions import states_from
+from armarl.games.armada.text.sum_up import sum_up
 from armarl.games.armada.text.tell import tell
 from armarl.games.armada.validity.valid import FAULTS, valid
 
@@ -174,6 +175,7 @@ def _make(
         _draw=draw,
         _picture=picture,
         _tell=tell,
+        _sum_up=sum_up,
         _states_from=states_from,
         _explain=explain,
         option_fields=OPTION_FIELDS,

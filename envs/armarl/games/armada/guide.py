@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from armarl.games.armada.actions import CARD_NAMES
 from armarl.games.armada.chart.geography import COLOURS
+from armarl.games.armada.drawing.signs import signs as signs
 from armarl.games.armada.state import (
     ANSWER_ATTACK,
     ANSWER_DEFENCE,
@@ -47,6 +48,17 @@ OPTIONS = {
     "cards": "cards to buy and play, and raids (ADA-32 to ADA-36)",
     "enrolment": "more bands for the lairs and central territories that you hold (ADA-31)",
     "max_turns": "nobody wins a game that is not over after so many turns of a colour (ADA-30)",
+}
+EXAMPLE = {  # a position for the page to look at
+    "game": "armada",
+    "players": 2,
+    "territories": {
+        "G4": {"owner": "green", "bands": 6, "gold": 2},
+        "R4": {"owner": "raspberry", "bands": 4},
+        "C1": {"owner": "tribes", "tribes": 3, "gold": 2},
+    },
+    "ships": {"s14": {"colour": "green", "bands": 5}},
+    "turn": {"number": 4, "coups": 7},
 }
 HOW_TO_PLAY = (
     (
@@ -118,6 +130,21 @@ def edges(game: Game) -> list[str]:
 def must_remember(game: Game) -> bool:
     """Return False: a player is shown all that it has learnt."""
     return False
+
+
+def warnings(game: Game, state: State) -> dict[str, str]:
+    """Return what a person reads before an action that cannot be taken back, by its family."""
+    said = {
+        "explore": "Two dice tell what is there. That costs a coup and cannot be taken back "
+        "(ADA-21).",
+        "scuttle": "To scuttle is to sink this ship, so that nobody can use it. Gold aboard is "
+        "lost (ADA-24).",
+    }
+    if state["stage"] == ORDER and (coups := int(state["coups"][state["raid"]])):
+        what = "raid" if state["raid"] else "turn"
+        lost = f"{coups} coups are" if coups > 1 else "1 coup is"
+        said["end"] = f"{lost} left in this {what}, and will be lost (ADA-15)."
+    return said
 
 
 def question(game: Game, state: State) -> tuple[str, list[int]]:

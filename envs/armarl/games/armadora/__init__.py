@@ -25,6 +25,7 @@ from armarl.games.armadora.text.describe import describe
 from armarl.games.armadora.text.drawing import draw
 from armarl.games.armadora.text.explain import explain
 from armarl.games.armadora.text.positions import states_from
+from armarl.games.armadora.text.sum_up import sum_up
 from armarl.games.armadora.text.tell import tell
 from armarl.games.armadora.valid import FAULTS, valid
 
@@ -107,6 +108,7 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
         _draw=draw,
         _picture=picture,
         _tell=tell,
+        _sum_up=sum_up,
         _states_from=states_from,
         _explain=explain,
         _deals=None if board == WHOLE else deals,

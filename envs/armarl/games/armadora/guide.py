@@ -11,6 +11,7 @@ from armarl.games.armadora.board import (
     SQUARE_NAMES,
     WHOLE,
 )
+from armarl.games.armadora.drawing.picture import signs as signs
 from armarl.games.armadora.state import OVER, STAGE_NAMES
 
 if TYPE_CHECKING:
@@ -34,6 +35,13 @@ OPTIONS = {
     "board": "whole, or mini: a very short game for two (ARM-35)",
 }
 CHOICES = {"board": BOARD_NAMES}
+EXAMPLE = {  # a position for the page to look at
+    "game": "armadora",
+    "players": 2,
+    "palisades": ["c3-c4", "d3-d4"],
+    "to_move": 1,
+    "warriors": {"c4": {"player": 0, "value": 5}, "e3": {"player": 1, "value": 3}},
+}
 HOW_TO_PLAY = (
     (
         "The aim",
@@ -90,6 +98,18 @@ def unused(game: Game, state: State, cell: int) -> str:
     if state["board"] != WHOLE and name not in MINI_SQUARES:
         return f"{name} lies outside the {BOARD_NAMES[state['board']]} board (ARM-35)"
     return f"{name} is a gold mine: no Warrior is placed on gold (ARM-11)"
+
+
+def warnings(game: Game, state: State) -> dict[str, str]:
+    """Return what a person reads before an action that cannot be taken back, by its family."""
+    said = {
+        "pass": "You take no further turn in this game (ARM-14).",
+        "mage": "This uses the power, and a look cannot be taken back (ARM-23).",
+        "reinforcement": "You have one reinforcement, and this ends your turn (ARM-28).",
+    }
+    if STAGE_NAMES[state["stage"]] == "second palisade":
+        said["palisade"] = "A second palisade ends your turn (ARM-13)."
+    return said
 
 
 def question(game: Game, state: State) -> tuple[str, list[int]]:

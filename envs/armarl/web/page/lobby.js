@@ -5,13 +5,7 @@ let games = [], given = null, players = [];
 const LETTERS = "ABCDEFGHIJKLMNOP"; // of the seats
 const HERE = "a person at this screen", LINK = "a person with an address of their own";
 
-const EXAMPLE = {
-  game: "armadora", players: 2, palisades: ["c3-c4", "d3-d4"], to_move: 1,
-  warriors: { c4: { player: 0, value: 5 }, e3: { player: 1, value: 3 } },
-};
-
 async function start() {
-  byId("text").placeholder = JSON.stringify(EXAMPLE);
   const found = await ask("lobby");
   ({ games, given } = found);
   byId("name").replaceChildren(...games.map((game) => make("option", { value: game.name }, game.title)));
@@ -31,6 +25,7 @@ function chosen() {
 function showGame(preset) {
   const game = chosen();
   byId("summary").textContent = game ? game.summary : "";
+  byId("text").placeholder = game ? JSON.stringify(game.example) : "";
   byId("how").hidden = !game || !(game.how.length || game.rules);
   if (game) byId("rules").replaceChildren(...rulesOf(game.how, game.rules && `rules?game=${game.name}`));
   byId("options").replaceChildren();

@@ -20,6 +20,7 @@ let stream = null;
 const boards = new Map(); // the parts of the last boards, by name
 let board = null; // the name of the board that is shown
 let colours = {}; // of the board, by theme
+let asked = ""; // the action that is asked about, because it cannot be taken back
 let large = null; // whether the board is zoomed; null until somebody says
 
 const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
@@ -40,6 +41,7 @@ async function start() {
   byId("title").textContent = `${setup.game}: ${setup.names.join(", ")}`;
   document.title = byId("title").textContent;
   byId("rules").replaceChildren(...rulesOf(setup.how, setup.rules && `rules?game=${setup.name}`));
+  showLegend(setup.legend);
   byId("notation").replaceChildren(...marked(setup.notation));
   for (const id of ["adviser", "student"]) {
     byId(id).replaceChildren(...setup.players.map(([spec]) => make("option", {}, spec)));
@@ -55,6 +57,21 @@ async function start() {
   shown = first.last - 1;
   await refresh();
   listen();
+}
+
+/** The signs of the drawing, and those of the page. */
+function showLegend({ signs, definitions }) {
+  byId("signs").hidden = byId("learn-signs").hidden = !signs.length;
+  byId("sign-definitions").innerHTML = `<defs>${definitions.join("")}</defs>`;
+  const own = [['<path class="here" d="M-24 -24H24V24H-24Z"/>', "A dashed edge: this place can be clicked now."],
+    ['<circle class="dot" r="8"/>', "A dot: this line can be clicked now."]];
+  byId("legend").replaceChildren(...[...signs, ...own].map(([markup, words]) => {
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", "-32 -32 64 64");
+    svg.setAttribute("aria-hidden", "true");
+    svg.innerHTML = markup;
+    return make("li", {}, svg, words);
+  }));
 }
 
 /** Hear of changes. A hidden page gives its connection back: a browser has only six. */
@@ -138,13 +155,20 @@ function status() {
 function show(position) {
   shown = position.number;
   draw(position);
-  const from = position.number - position.news.length;
+  const from = position.number - position.news.length, hear = [];
   position.news.forEach((item, k) => {
     if (from + k < told) return;
     const line = make("li", { "data-number": from + k, class: item.seat === seat ? "own" : "" },
-      make("code", {}, item.text), " ", item.words.join(" "));
+      item.words.join(" "), " ", make("code", {}, item.text));
     byId("news").append(line);
+    const words = item.words.join(" ");
+    if (item.summary && item.summary !== words && item.seat !== seat) {
+      byId("news").append(make("li", { "data-number": from + k, class: "turn" }, item.summary));
+    }
+    if (item.seat === seat) hear.push(words);
+    else if (item.summary) hear.push(item.summary);
   });
+  if (hear.length) byId("heard").textContent = hear.slice(-4).join(" ");
   told = Math.max(told, position.number);
   while (byId("news").children.length > 300) byId("news").firstChild.remove();
   byId("news").scrollTop = byId("news").scrollHeight;
@@ -210,7 +234,7 @@ function bringInView(places) {
 
 function paint() {
   const svg = byId("picture").querySelector("svg");
-  if (svg) svg.style.cssText = colours[dark.matches ? "dark" : "light"];
+  for (const one of [svg, byId("signs")]) if (one) one.style.cssText = colours[dark.matches ? "dark" : "light"];
 }
 
 const element = (place) => byId("picture").querySelector(`[id="${CSS.escape(place)}"]`);
@@ -227,9 +251,11 @@ function offer(position) {
   byId("retry").hidden = !position.trouble || seat === null;
   byId("after").hidden = !position.over || seat === null || position.number < position.last;
   byId("during").hidden = byId("typing").hidden = Boolean(position.over) || seat === null;
+  showResult(position);
   byId("look-label").hidden = byId("study").hidden = !position.over;
   byId("side").classList.toggle("active", Boolean(active));
   say("");
+  asked = "";
   hideMenu();
   for (const place of byId("picture").querySelectorAll(".about")) place.classList.remove("about");
   light();
@@ -244,6 +270,13 @@ function offer(position) {
   bringInView(about.length ? about : [...byId("picture").querySelectorAll(".can")]);
 }
 
+/** The result of a game that is over, and what it is made of. */
+function showResult(position) {
+  byId("result").hidden = !position.over || position.number < position.last;
+  byId("winner").textContent = position.over ?? "";
+  byId("reasons").replaceChildren(...position.result.map((words) => make("li", {}, words)));
+}
+
 /** A game without places to click: a list of actions with a filter. */
 function offerList(plain) {
   const filter = make("input", { "aria-label": "Filter the actions", placeholder: "filter" });
@@ -256,6 +289,28 @@ function offerList(plain) {
 function button(action) {
   const words = setup.families[action[1]];
   return make("button", { class: "choice", onclick: () => play(action[0]) }, make("b", {}, action[0]), ` ${words}`);
+}
+
+/** What to say before an action that cannot be taken back, or nothing. */
+function warning(text) {
+  const action = actions().find((one) => one[0] === text);
+  return (action && view.warnings[action[1]]) || "";
+}
+
+/** Ask once about an action that cannot be taken back. A double click is no answer. */
+function askFirst(text) {
+  asked = text;
+  picked = [];
+  light();
+  say("");
+  const yes = make("button", { class: "choice", onclick: (event) => { if (event.detail < 2) play(text, true); } },
+    "Yes: ", make("b", {}, text));
+  const no = make("button", { onclick: () => { offer(view); byId("choices").querySelector("button")?.focus(); } }, "No");
+  const box = make("div", { class: "sure", role: "group", "aria-label": warning(text) },
+    make("p", {}, warning(text)), make("span", { class: "row" }, yes, no));
+  byId("choices").querySelector(".sure")?.remove();
+  byId("choices").prepend(box);
+  yes.focus();
 }
 
 function offerNumbers(numbers) {
@@ -311,13 +366,16 @@ function choose(place) {
   if (shown !== view.last) { say("This is an earlier position. ▶| shows the newest one."); return; }
   if (!view.actions) { say(status()); return; }
   hideMenu();
+  if (asked) offer(view);
   if (picked.includes(place)) { picked = []; light(); return; }
   let fit = matching([...picked, place]);
   if (!fit.length && picked.length && matching([place]).length) { picked = []; fit = matching([place]); }
   if (!fit.length) { askWhy([...picked, place]); return; }
   picked.push(place);
   const done = fit.filter((action) => placesOf(action).length === picked.length);
-  if (done.length === 1 && fit.length === 1) { play(done[0][0]); return; }
+  // One click that reveals something, or chooses a value without a choice, opens the menu, too.
+  const plain = picked.length > 1 || (done.length && done[0][2] === null && !warning(done[0][0]));
+  if (done.length === 1 && fit.length === 1 && plain) { play(done[0][0], true); return; }
   light();
   if (done.length) showMenu(place, done, fit.length > done.length);
   say(fit.length > done.length ? "Now click the second place, or the first one again to let it be." : "");
@@ -335,11 +393,11 @@ function showMenu(place, found, more) {
   const menu = byId("menu"), box = element(place).getBoundingClientRect();
   const around = byId("stage").getBoundingClientRect(), families = [...new Set(found.map((a) => a[1]))];
   menu.replaceChildren(...families.flatMap((family) => [
-    make("p", {}, setup.families[family]),
+    make("p", {}, [setup.families[family], view.warnings[family]].filter(Boolean).join(". ")),
     make("div", { class: "row" }, ...found.filter((a) => a[1] === family).map((action) =>
-      make("button", { role: "menuitem", "data-key": action[2] ?? "", onclick: () => play(action[0]) }, action[0]))),
+      make("button", { role: "menuitem", "data-key": action[2] ?? "", onclick: () => play(action[0], true) }, action[0]))),
   ]));
-  if (more) menu.append(make("p", {}, "… or click a second place."));
+  menu.append(make("p", {}, more ? "… or click a second place." : "… or click elsewhere to let it be."));
   menu.hidden = false;
   let left = Math.min(box.left - around.left + box.width / 2, around.width - menu.offsetWidth - 4);
   let top = box.bottom - around.top + 4;
@@ -373,8 +431,10 @@ async function send(address, more) {
   } finally { busy = false; }
 }
 
-function play(text) {
+/** Play an action. One that cannot be taken back is asked about, unless somebody is sure. */
+function play(text, sure = false) {
   hideMenu();
+  if (!sure && warning(text)) { askFirst(text); return undefined; }
   return send("act", { action: text });
 }
 
@@ -463,7 +523,11 @@ byId("slider").addEventListener("input", () => { byId("number").value = byId("sl
 byId("number").addEventListener("input", () => { byId("slider").value = byId("number").value; });
 byId("typing").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (byId("typed").value.trim()) send("ask", { text: byId("typed").value });
+  const text = byId("typed").value.trim();
+  if (warning(text) && asked !== text) {
+    asked = text;
+    say(`${warning(text)} Press Enter again to do it.`);
+  } else if (text) send("ask", { text });
 });
 byId("undo").addEventListener("click", () => send("undo"));
 byId("hint").addEventListener("click", hint);
@@ -475,7 +539,7 @@ byId("zoom").addEventListener("click", () => {
   large = !byId("picture").classList.contains("large");
   zoom(large);
 });
-byId("learn").addEventListener("click", () => { byId("how").open = true; });
+for (const id of ["learn", "learn-signs"]) byId(id).addEventListener("click", () => { byId("how").open = true; });
 byId("think").addEventListener("click", () => study(byId("student").value));
 byId("same").addEventListener("click", () => again({ same: true, move_on: false }));
 byId("new").addEventListener("click", () => again({ same: false, move_on: false }));
@@ -515,6 +579,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     picked = [];
     hideMenu();
+    if (asked) offer(view);
     light();
     if (writing) event.target.blur();
     hurry = true;

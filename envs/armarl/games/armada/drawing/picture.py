@@ -14,6 +14,7 @@ from armarl.games.armada.chart.geography import CENTRAL, Chart, Raster
 from armarl.games.armada.chart.outlines import SIZE
 from armarl.games.armada.drawing import pieces
 from armarl.games.armada.drawing.ground import FRAME, LEFT, TOP, Ground, frame
+from armarl.games.armada.drawing.signs import UNDER_MAP
 from armarl.games.armada.text.describe import colours_of, enemy_cities
 
 WIDTH = SIZE + 2 * LEFT
@@ -274,6 +275,9 @@ def _heading(scene: Scene) -> list[Part]:
     said = []
     if scene.last:
         seat, order = scene.last
+        kind, *rest = order.split()
+        if kind in ("count", "gold"):
+            order = f"{rest[0]} {'gold' if kind == 'gold' else 'bands'}"
         said.append(f"{scene.names[seat]}: {order}")
     if view["pending"] and view["to_move"] is not None:
         said.append(f"{scene.names[view['to_move']]} decides on {view['pending']['order']}")
@@ -296,16 +300,12 @@ def _heading(scene: Scene) -> list[Part]:
 def _legend(scene: Scene) -> Part:
     """Return what the signs mean, with what is left of each in the supply."""
     view = scene.view
+    left = {**view["supply"], "box": view["box"], "deck": view["deck_size"]}
     entries = [
-        (pieces.CITY, "city"),
-        (pieces.POST, "post"),
-        (pieces.coin(1), f"gold, {view['supply']['gold']} left"),
-        (pieces.token("tribes", 1), f"tribes, {view['supply']['tribes']} left"),
-        (pieces.hull(), f"ship, {view['box']} left"),
-        (pieces.flag("orange"), "owner away"),
+        (sign.svg, short.format(**left))
+        for short, sign in UNDER_MAP.items()
+        if view["options"]["cards"] or sign.svg != pieces.CARD
     ]
-    if view["options"]["cards"]:
-        entries.append((pieces.CARD, f"deck, {view['deck_size']} left"))
     wide = sum(40 + width_of(words, 24) for _, words in entries)
     gap, at, text = (WIDTH - 2 * LEFT - wide) / (len(entries) - 1), LEFT, ""
     for piece, words in entries:

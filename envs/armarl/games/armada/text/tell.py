@@ -26,10 +26,14 @@ def tell(scene: Scene) -> Told:
         *_dice(scene),
         *_losses(scene),
         *_cards(scene),
-        *_claims(scene),
+        *claims(scene),
         *_next(scene),
     ]
-    return Told(tuple(words), _heading(scene.before))
+    outcome = scene.view["result"]
+    result = () if outcome is None else (_outcome(scene, outcome["winners"]),)
+    heading = _heading(scene.before)
+    ends_turn = outcome is not None or heading != _heading(scene.view)
+    return Told((*words, *result), heading, ends_turn, result)
 
 
 def _heading(before: View) -> str:
@@ -59,10 +63,10 @@ def _deed(scene: Scene) -> str:
     if first == "attack":
         return f"{name} attacks {_who(scene.before, rest[1])} on {rest[1]} from {rest[0]}."
     if first == "explore":
-        return f"{name} explores {rest[0]} and finds {_found(scene, rest[0])}."
+        return f"{name} explores {rest[0]} and finds {found_on(scene, rest[0])}."
     if first == "convert":
-        bands = _more(scene, rest[0], "bands")
-        return f"{name} converts 1 gold on {rest[0]} into {_count(bands, 'band')}."
+        bands = more_on(scene, rest[0], "bands")
+        return f"{name} converts 1 gold on {rest[0]} into {amount(bands, 'band')}."
     plain = {
         "ship": "puts a ship on {0}",
         "launch": "launches the ship of {0} to {1}",
@@ -82,21 +86,21 @@ def _numbers(scene: Scene, rest: list[str]) -> str:
     assert scene.last
     if scene.before["turn"]["stage"] == "preliminary":
         put = [
-            f"{_count(more, 'band')} on {place}"
+            f"{amount(more, 'band')} on {place}"
             for place in scene.view["territories"]
-            if (more := _more(scene, place, "bands")) and _lair_of(scene, place)
+            if (more := more_on(scene, place, "bands")) and _lair_of(scene, place)
         ]
-        return f"puts {listed(put)}" if put else "puts no band on the next territory"
-    if scene.view["turn"]["stage"] == "number":
-        return f"takes {_count(int(rest[0]), 'band')}"
+        return f"puts {listed(put)}" if put else "leaves its next territory without bands"
     origin, target = scene.before["pending"]["order"].split()[1:]
+    if scene.view["turn"]["stage"] == "number":
+        return f"chooses {amount(int(rest[0]), 'band')} to move from {origin} to {target}"
     return _moved(scene, origin, target)
 
 
 def _lair_of(scene: Scene, place: str) -> bool:
     """Tell if a place is land of the colour that sets out."""
     assert scene.before is not None
-    return bool(_at(scene.view, place)["owner"] == scene.before["turn"]["colour"])
+    return bool(at(scene.view, place)["owner"] == scene.before["turn"]["colour"])
 
 
 def _move(scene: Scene, rest: list[str]) -> str:
@@ -109,21 +113,21 @@ def _move(scene: Scene, rest: list[str]) -> str:
 def _moved(scene: Scene, origin: str, target: str) -> str:
     """Return what a move has moved, and whether the land has a new owner."""
     assert scene.before is not None
-    bands, gold = -_more(scene, origin, "bands"), -_more(scene, origin, "gold")
-    moved = _count(bands, "band") + (f" and {gold} gold" if gold else "")
+    bands, gold = -more_on(scene, origin, "bands"), -more_on(scene, origin, "gold")
+    moved = amount(bands, "band") + (f" and {gold} gold" if gold else "")
     text = f"moves {moved} from {origin} to {target}"
-    old, new = (_at(view, target)["owner"] for view in (scene.before, scene.view))
+    old, new = (at(view, target)["owner"] for view in (scene.before, scene.view))
     if target in scene.view["territories"] and new != old:
         text += f", which is now {new}'s"
     return text
 
 
 def _levy(scene: Scene, rest: list[str]) -> str:
-    return f"puts {_count(_more(scene, rest[0], 'bands'), 'band')} on {rest[0]}"
+    return f"puts {amount(more_on(scene, rest[0], 'bands'), 'band')} on {rest[0]}"
 
 
 def _rise(scene: Scene, rest: list[str]) -> str:
-    return f"puts {_count(_more(scene, rest[0], 'tribes'), 'tribe')} on {rest[0]}"
+    return f"puts {amount(more_on(scene, rest[0], 'tribes'), 'tribe')} on {rest[0]}"
 
 
 def _pay(scene: Scene, rest: list[str]) -> str:
@@ -136,9 +140,9 @@ def _play(scene: Scene, rest: list[str]) -> str:
     if len(rest) == 1:
         return f"{plays}: 3 coups more" if card == "more-coups" else plays
     if card == "gold-mine":
-        return f"{plays}: {_more(scene, place, 'gold')} gold on {place}"
+        return f"{plays}: {more_on(scene, place, 'gold')} gold on {place}"
     if card == "discovery":
-        return f"{plays}, explores {place} and finds {_found(scene, place)}"
+        return f"{plays}, explores {place} and finds {found_on(scene, place)}"
     return f"{plays} on {place}"
 
 
@@ -158,17 +162,18 @@ _DEEDS = {
 }
 
 
-def _found(scene: Scene, place: str) -> str:
-    here = _at(scene.view, place)
-    return f"{here['gold']} gold and {_count(here['tribes'], 'tribe')}"
+def found_on(scene: Scene, place: str) -> str:
+    """Return what an exploration has found on a place."""
+    here = at(scene.view, place)
+    return f"{here['gold']} gold and {amount(here['tribes'], 'tribe')}"
 
 
 def _who(view: View, place: str) -> str:
     """Return whose pieces stand on a place."""
-    here = _at(view, place)
+    here = at(view, place)
     if here["bands"]:
-        return f"{_count(here['bands'], 'band')} of {here['colour']}"
-    return _count(here["tribes"], "tribe")
+        return f"{amount(here['bands'], 'band')} of {here['colour']}"
+    return amount(here["tribes"], "tribe")
 
 
 # --- what came of it -----------------------------------------------------------------------------
@@ -176,7 +181,7 @@ def _who(view: View, place: str) -> str:
 
 def _dice(scene: Scene) -> Iterator[str]:
     thrown = [
-        (_count(face, "hit") if face >= 0 else _count(-face, "loss", "losses"))
+        (amount(face, "hit") if face >= 0 else amount(-face, "loss", "losses"))
         if kind == "combat"
         else f"{kind} {face}"
         for kind, face in scene.view["chance"]
@@ -195,11 +200,11 @@ def _losses(scene: Scene) -> Iterator[str]:
         return
     lost = []
     for place in order[1:]:
-        old = _at(scene.before, place)
-        if bands := -_more(scene, place, "bands"):
-            lost.append(f"{old['colour']} loses {_count(bands, 'band')} on {place}")
-        if tribes := -_more(scene, place, "tribes"):
-            lost.append(f"{_count(tribes, 'tribe')} on {place} fall")
+        old = at(scene.before, place)
+        if bands := -more_on(scene, place, "bands"):
+            lost.append(f"{old['colour']} loses {amount(bands, 'band')} on {place}")
+        if tribes := -more_on(scene, place, "tribes"):
+            lost.append(f"{amount(tribes, 'tribe')} on {place} fall")
     fight = listed(lost) if lost else "nobody falls"
     yield fight[0].upper() + fight[1:] + "."
 
@@ -221,7 +226,8 @@ def _cards(scene: Scene) -> Iterator[str]:
         yield f"The card is {pending['looked'][-1]}."
 
 
-def _claims(scene: Scene) -> Iterator[str]:
+def claims(scene: Scene) -> Iterator[str]:
+    """Yield the claims of victory that an action began or ended."""
     assert scene.before is not None
     old, new = scene.before["claims"], scene.view["claims"]
     yield from (f"{_capital(colour)} claims victory." for colour in new if colour not in old)
@@ -230,11 +236,10 @@ def _claims(scene: Scene) -> Iterator[str]:
 
 
 def _next(scene: Scene) -> Iterator[str]:
-    """Yield the player to act now, if it is another one, or the result."""
+    """Yield the player to act now, if it is another one."""
     assert scene.before is not None
     view, before = scene.view, scene.before
-    if (result := view["result"]) is not None:
-        yield _outcome(scene, result["winners"])
+    if view["result"] is not None:
         return
     turn, old = view["turn"], before["turn"]
     mover = scene.names[view["to_move"]]
@@ -265,7 +270,7 @@ def _outcome(scene: Scene, winners: list[int]) -> str:
 def _victory(scene: Scene, colour: str) -> str:
     """Return what of ADA-27 a colour owns, or "" if it is not in victory."""
     chart: Chart = scene.game.attributes["chart"]
-    own = [t for t in chart.territories if _at(scene.view, t.name)["owner"] == colour]
+    own = [t for t in chart.territories if at(scene.view, t.name)["owner"] == colour]
     in_lair = Counter(t.lair for t in own if t.lair != CENTRAL)
     best, most = max(in_lair.items(), key=lambda found: found[1], default=("", 0))
     if most < LAIR_HELD:
@@ -280,7 +285,7 @@ def _victory(scene: Scene, colour: str) -> str:
 # --- words ---------------------------------------------------------------------------------------
 
 
-def _at(view: View, place: str) -> dict[str, Any]:
+def at(view: View, place: str) -> dict[str, Any]:
     """Return what lies on a territory or a ship."""
     found = view["territories"].get(place)
     if found is None:
@@ -289,13 +294,14 @@ def _at(view: View, place: str) -> dict[str, Any]:
     return dict(found)
 
 
-def _more(scene: Scene, place: str, key: str) -> int:
+def more_on(scene: Scene, place: str, key: str) -> int:
     """Return how many pieces of a kind an action has brought to a place."""
     assert scene.before is not None
-    return int(_at(scene.view, place)[key]) - int(_at(scene.before, place)[key])
+    return int(at(scene.view, place)[key]) - int(at(scene.before, place)[key])
 
 
-def _count(n: int, one: str, many: str | None = None) -> str:
+def amount(n: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun, "no" for none."""
     return f"{n or 'no'} {one if n == 1 else many or one + 's'}"
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armarl.core.pictures.lettering import width_of, write
-from armarl.core.pictures.picture import Picture, Scene
+from armarl.core.pictures.picture import Picture, Scene, Sign
 from armarl.core.pictures.sheet import Box, Part, Sheet
 from armarl.games.armadora.board import (
     COLUMNS,
@@ -19,6 +19,9 @@ from armarl.games.armadora.board import (
 )
 from armarl.games.armadora.state import WARRIORS
 from armarl.games.armadora.text.territories import Territory, territories
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 CELL = 112  # the side of a square
 LEFT, TOP = 52, 104  # the board's corner
@@ -97,6 +100,66 @@ def paint_of(scene: Scene, player: int) -> str:
     """Return a player's colour. Partners have two shades of one."""
     names = ("a", "b", "a2", "b2") if scene.game.players == 4 else ("a", "b", "c")
     return f"var(--{names[player]})"
+
+
+def signs(game: Game) -> tuple[Sign, ...]:
+    """Return the signs of the picture of a variant, drawn as there, with their meanings."""
+    down = _shape(0, 44, "var(--a)", "var(--white)", 3)
+    hidden = f"{down}{write('?', 0, 10, 27, '#ffffff')}"
+    up = _shape(1, 44, "var(--face)", "var(--b)", 6) + write(4, 0, 10, 28, "#20180c")
+    badge = _shape(0, 15, "var(--a)", "var(--white)", 1.5)
+    plus = '<path d="M-4.5 0H4.5M0 -4.5V4.5" stroke="#ffffff" stroke-width="2.6"/>'
+    found = [
+        Sign(hidden, "A Warrior face down, in its player's colour and shape. ? hides its value."),
+        Sign(up, "A Warrior face up, with its value."),
+        Sign(f'<g transform="scale(.62)">{_pile(5)}</g>', "A mine with so much gold."),
+        Sign(f'<g transform="translate(0 -28) scale(.5)">{_palisade("")}</g>', "A palisade."),
+        *(
+            Sign(
+                f'<rect x="-24" y="-24" width="48" height="48" fill="url(#{name})" '
+                f'stroke="var(--{paint})"/>',
+                f"Stripes: in this territory {_owner(game, side)} has the most points, where a "
+                "hidden Warrior counts as 1.",
+            )
+            for side, (name, (paint, _)) in enumerate(_STRIPES.items())
+            if side in game.sides
+        ),
+        Sign(
+            f'<g transform="translate(-12 0)">{badge}'
+            f"{write('3+', 10, 7, 21, 'var(--ink)', 'start')}</g>",
+            "A badge in the corner of a territory: the Warrior points of a side there, where a "
+            "hidden Warrior counts as 1. A plus after the number: it may be more.",
+        ),
+        Sign(
+            '<rect x="-24" y="-24" width="48" height="48" rx="8" fill="none" stroke="var(--mark)" '
+            'stroke-width="7"/><rect x="-24" y="-24" width="48" height="48" rx="8" fill="none" '
+            'stroke="var(--glow)" stroke-width="4"/>',
+            "A yellow edge: the last action changed this.",
+        ),
+    ]
+    if game.options["advanced"]:
+        found += [
+            Sign(_arrow(0, 0), "An arrow of the Elf: this Warrior counts 1 point less (ARM-26)."),
+            Sign(
+                _reinforcement(0, "var(--a)", 0, 0),
+                "A reinforcement of the player of this shape: 1 point more, and it wins ties "
+                "(ARM-28, ARM-29).",
+            ),
+            Sign(
+                f'<g transform="translate(-1 0) scale(1.4)">{badge}{plus}</g>',
+                "A plus in a badge: this side leads a tie by its reinforcement (ARM-29).",
+            ),
+            Sign(
+                _eye("var(--b)", 0, 0),
+                "An eye: the Mage of this colour has looked at the Warrior (ARM-23).",
+            ),
+        ]
+    return tuple(found)
+
+
+def _owner(game: Game, side: int) -> str:
+    """Return the letters of a side's players."""
+    return " with ".join(LETTERS[p] for p in range(game.players) if game.sides[p] == side)
 
 
 def _changed(scene: Scene) -> set[str]:
@@ -221,24 +284,36 @@ def _warrior(scene: Scene, warrior: dict[str, Any], readers: list[int]) -> str:
         text = _shape(player, 76, paint, "var(--white)", 3)
         text += write(value, 0, 16 + drop, 46, "#ffffff")
     for k in range(warrior["arrows"]):
-        text += (
-            f'<g transform="translate({-38 + 15 * k} -38) rotate(45)" fill="none" '
-            'stroke-linecap="round" stroke-linejoin="round">'
-            '<g stroke="#ffffff" stroke-width="9"><path d="M-12 0H14M5 -7L14 0L5 7"/></g>'
-            '<g stroke="#1c130a" stroke-width="4.5"><path d="M-12 0H14M5 -7L14 0L5 7"/></g></g>'
-        )
+        text += _arrow(-38 + 15 * k, -38)
     if (helper := warrior["reinforcement"]) is not None:
-        text += '<g transform="translate(36 -34)">' + _shape(
-            helper, 33, paint_of(scene, helper), "var(--white)", 3
-        )
-        text += '<path d="M-7 1H7M0 -6V8" stroke="#ffffff" stroke-width="4.5"/></g>'
+        text += _reinforcement(helper, paint_of(scene, helper), 36, -34)
     for k, reader in enumerate(readers):
-        text += (
-            f'<g transform="translate({-32 + 28 * k} 36)"><path d="M-14 0Q0 -13 14 0Q0 13 -14 0Z" '
-            f'fill="#ffffff" stroke="{paint_of(scene, reader)}" stroke-width="3"/>'
-            f'<circle r="5" fill="{paint_of(scene, reader)}"/></g>'
-        )
+        text += _eye(paint_of(scene, reader), -32 + 28 * k, 36)
     return text
+
+
+def _arrow(x: int, y: int) -> str:
+    """Return an arrow of the Elf."""
+    return (
+        f'<g transform="translate({x} {y}) rotate(45)" fill="none" '
+        'stroke-linecap="round" stroke-linejoin="round">'
+        '<g stroke="#ffffff" stroke-width="9"><path d="M-12 0H14M5 -7L14 0L5 7"/></g>'
+        '<g stroke="#1c130a" stroke-width="4.5"><path d="M-12 0H14M5 -7L14 0L5 7"/></g></g>'
+    )
+
+
+def _reinforcement(player: int, paint: str, x: int, y: int) -> str:
+    """Return a player's reinforcement of a Warrior."""
+    text = f'<g transform="translate({x} {y})">' + _shape(player, 33, paint, "var(--white)", 3)
+    return text + '<path d="M-7 1H7M0 -6V8" stroke="#ffffff" stroke-width="4.5"/></g>'
+
+
+def _eye(paint: str, x: int, y: int) -> str:
+    """Return the eye of a player that has seen a Warrior's value."""
+    return (
+        f'<g transform="translate({x} {y})"><path d="M-14 0Q0 -13 14 0Q0 13 -14 0Z" '
+        f'fill="#ffffff" stroke="{paint}" stroke-width="3"/><circle r="5" fill="{paint}"/></g>'
+    )
 
 
 def _pile(gold: int) -> str:
@@ -264,15 +339,7 @@ def _line(scene: Scene, line: int, marked: set[str]) -> Part:
             if name in marked
             else 'stroke="var(--wood-edge)" stroke-width="2.5"'
         )
-        posts = "".join(
-            f'<rect x="{k % 2 * 1.5 - 9.5}" y="{4 + k * 13.1:.1f}" width="{19 - k % 2 * 3}" '
-            'height="11.5" rx="4"/>'
-            for k in range(8)
-        )
-        text = (
-            f'<rect x="-10.5" y="2" width="21" height="{CELL - 4}" rx="7" fill="var(--wood-edge)" '
-            f'{edge}/><g fill="var(--wood)">{posts}</g>'
-        )
+        text = _palisade(edge)
     else:
         high = CELL - 24
         text = f'<rect x="-9" y="12" width="18" height="{high}" fill="none" pointer-events="all"/>'
@@ -283,6 +350,19 @@ def _line(scene: Scene, line: int, marked: set[str]) -> Part:
     )
     box: Box = (x - 14, y - 2, 28, CELL + 4) if upright else (x - 2, y - 14, CELL + 4, 28)
     return Part(box, svg)
+
+
+def _palisade(edge: str) -> str:
+    """Return a palisade, from its upper end, with the attributes of its edge."""
+    posts = "".join(
+        f'<rect x="{k % 2 * 1.5 - 9.5}" y="{4 + k * 13.1:.1f}" width="{19 - k % 2 * 3}" '
+        'height="11.5" rx="4"/>'
+        for k in range(8)
+    )
+    return (
+        f'<rect x="-10.5" y="2" width="21" height="{CELL - 4}" rx="7" fill="var(--wood-edge)" '
+        f'{edge}/><g fill="var(--wood)">{posts}</g>'
+    )
 
 
 def _spot(scene: Scene, land: Territory) -> str:

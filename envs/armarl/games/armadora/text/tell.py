@@ -17,17 +17,18 @@ def tell(scene: Scene) -> Told:
     assert scene.last
     assert scene.before is not None
     seat, notation = scene.last
-    words = [f"{scene.names[seat]} {_deed(scene, seat, notation)}."]
-    words += _walled(scene)
+    words = [f"{scene.names[seat]} {deed(scene, seat, notation)}."]
+    words += walled(scene)
     if scene.before["passed"][seat] is False and scene.view["passed"][seat]:
         rest = [n for n, done in zip(scene.names, scene.view["passed"], strict=True) if not done]
         words += [f"Still playing: {listed(rest)}."] if rest else []
-    if scene.view["result"] is not None:
-        words += _end(scene)
-    return Told(tuple(words))
+    over = scene.view["result"] is not None
+    result = tuple(_end(scene)) if over else ()
+    ends_turn = over or scene.view["stage"] == "turn"
+    return Told((*words, *result), None, ends_turn, result)
 
 
-def _deed(scene: Scene, seat: int, notation: str) -> str:
+def deed(scene: Scene, seat: int, notation: str) -> str:
     """Return what a player did, from its notation: `W3 c4`, `W? c4`, `goblin W2 c4`, …"""
     first, *rest = notation.split()
     place = rest[-1] if rest else ""
@@ -58,7 +59,7 @@ def _whose(scene: Scene, place: str) -> str:
     return f"the Warrior of {scene.names[scene.view['warriors'][place]['player']]}"
 
 
-def _walled(scene: Scene) -> Iterator[str]:
+def walled(scene: Scene) -> Iterator[str]:
     """Yield the territories that a palisade has made."""
     assert scene.before is not None
     if scene.before["palisades"] == scene.view["palisades"]:
