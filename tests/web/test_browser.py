@@ -81,6 +81,7 @@ def click_at_random(page: Any, rng: random.Random) -> str:
         button = page.locator("#choices button").first
         words = button.inner_text()
         button.click()
+        confirm(page)
         return words
     place = rng.choice(lit)
     point = page.evaluate(HITTABLE, place)
@@ -90,7 +91,14 @@ def click_at_random(page: Any, rng: random.Random) -> str:
         page.keyboard.press("1") if rng.random() < 0.5 else page.click("#menu button")
         if page.locator("#menu:not([hidden])").count():
             page.click("#menu button")
+        confirm(page)
     return place
+
+
+def confirm(page: Any) -> None:
+    """Answer yes, if the page asks whether an action is meant."""
+    if page.locator("#choices .sure").count():
+        page.locator("#choices .sure button").first.click()
 
 
 @pytest.mark.parametrize("rival", ["random", "armadora-2p"])
