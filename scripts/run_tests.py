@@ -101,6 +101,8 @@ def measure_coverage(arguments: list[str]) -> None:
 if __name__ == "__main__":
     arguments = sys.argv[1:]
     python = set_up("test")
+    # Tests start many processes. With this variable, each would compile all sources it imports.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if "--coverage" in arguments:
         measure_coverage([argument for argument in arguments if argument != "--coverage"])
         sys.exit()

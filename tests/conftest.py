@@ -1,6 +1,7 @@
 """Shared by all tests: readable assertion failures in the checking code beside them."""
 
 import gc
+import os
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,9 @@ LONGEST = (
     "compiler/test_cache_folders.py",
 )
 
+# As in `armarl train`: torch's threads sleep while they wait, so they take no time from others.
+# OpenMP reads this when torch is imported, also in the processes that tests start.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 pytest.register_assert_rewrite("reference")
 gc.disable()  # imports and collected tests stay: see `pytest_collection_finish`
 
