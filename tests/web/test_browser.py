@@ -130,8 +130,8 @@ def test_three_people_and_a_policy_by_clicks(browser: Any, server: Server, tmp_p
     host.select_option("#players", "4")
     host.check("#options input[name=advanced]")
     host.wait_for_function("() => document.querySelectorAll('#seats li').length === 4")
-    whos = ["here", "player armadora-4p-advanced", "here", "link"]
-    for line, who in zip(host.locator("#seats select").all(), whos, strict=True):
+    sitting = ["here", "player armadora-4p-advanced", "here", "link"]
+    for line, who in zip(host.locator("#seats select").all(), sitting, strict=True):
         line.select_option(who)
     for seat, name in ((0, "Ann"), (2, "Bo"), (3, "Cleo")):
         host.locator("#seats input").nth(seat).fill(name)
