@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from armarl.compiler.work_sharing import PLAYED, TAKEN
-from armarl.core import game as core_game
 from armarl.core import threads
+from armarl.core.game_parts import random_play
 from armarl.environments.aec import CheckedAECEnv, RawAECEnv
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
@@ -176,7 +176,7 @@ def test_the_portions_of_playouts_change_nothing(monkeypatch: pytest.MonkeyPatch
     game = make_game("armadora")
     found = []
     for at_once in (4096, 7):
-        monkeypatch.setattr(core_game, "_PLAYOUTS_AT_ONCE", at_once)
+        monkeypatch.setattr(random_play, "_PLAYOUTS_AT_ONCE", at_once)
         states = game.new_states(np.arange(100))
         found.append([*game.playouts(states, np.arange(100)), states])
     for mine, its in zip(*found, strict=True):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 
 def make_game(name: str, **options: Any) -> Game:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.types import States
-from armarl.core.game import Game
 from armarl.players.player_specs import _other, scripted
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 MOST_ADVISERS = 16
 _SAMPLE, _DEPTH = 64, 24  # number of games in the digest, and of random actions in each

@@ -7,13 +7,16 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from armarl.common.messages import brief
-from armarl.core.game import Game
 from armarl.players.human import HumanPlayer
 from armarl.players.player_specs import Spec
 from armarl.players.protocol import Player
 from armarl.players.simple_players import GreedyPlayer, PatientPlayer, RandomPlayer
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 Factory = Callable[..., Player]
 

@@ -7,7 +7,7 @@ section 6.8). Hidden information is dealt anew first, so that trying actions can
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from armarl.compiler.types import States
 from armarl.core import state_checks, threads
 from armarl.core.batch_loops import Float32s, Float64s, Int8s, Int64s, own
-from armarl.core.game import Game
 from armarl.core.verbs import Fixed, verbs
 from armarl.networks.judge import survey_of
 from armarl.networks.judge_kernels import Scratch, Weights, scratch_of, worth
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 LEAST_DECISIONS = 2  # number of decisions that justify another thread
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,14 @@ from armarl.compiler.randomness import seed_chance
 from armarl.compiler.types import Int, Real, States
 from armarl.core import state_checks, threads
 from armarl.core.batch_loops import Float32s, Float64s, Int8s, Int64s, own
-from armarl.core.game import Game
 from armarl.core.verbs import PLAYING, Fixed, verbs
 from armarl.networks.critic import PARTS
 from armarl.networks.layer_kernels import add, bias, flat_layers, relu, run_layers
 from armarl.networks.policy_network import Tensors
 from armarl.players.scripted_playouts import play_turns, scripted_action
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 FIRST_DEALS = 1, 2  # deals in which every action is tried; with two players, and with more
 DEALS = 32  # deals in which the last remaining action is tried, the first ones included

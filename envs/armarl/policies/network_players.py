@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
 from armarl.compiler.types import States
-from armarl.core.game import Game
 from armarl.core.verbs import PLAYING
 from armarl.networks.judge import JudgeNetwork
 from armarl.networks.judge_kernels import weights_of
@@ -21,6 +20,9 @@ from armarl.players.advice import Advice
 from armarl.players.protocol import Thoughts
 from armarl.policies.afterstates import Afterstates
 from armarl.policies.critic_lookahead import DEALS, TurnValues
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 _LARGE = 10.0  # larger losses are clipped to this; their exact size does not matter
 _HUGE = 1e30  # largest logit; differences of such logits are still finite

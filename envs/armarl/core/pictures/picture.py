@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from armarl.core.game import Game
+    from armarl.core.variant import Variant
 
 
 class Sign(NamedTuple):
@@ -40,7 +40,7 @@ class Scene(NamedTuple):
         names: a name for each seat.
     """
 
-    game: Game
+    game: Variant
     view: dict[str, Any]
     seat: int | None
     before: dict[str, Any] | None

@@ -11,7 +11,6 @@ from armarl.games.armada.state import (
     ANSWER_ATTACK,
     ANSWER_DEFENCE,
     ANSWER_RAID,
-    CLAIM_DUE,
     NUMBER_BANDS,
     NUMBER_GOLD,
     ORDER,
@@ -26,6 +25,7 @@ from armarl.games.armada.state import (
     SPREAD_BANDS,
     acting_colour,
 )
+from armarl.games.armada.text.claims import claim_in_words, claims_of
 
 if TYPE_CHECKING:
     from armarl.compiler.types import State
@@ -105,16 +105,11 @@ HOW_TO_PLAY = (
 
 def _claims(state: State) -> str:
     """Return which colours claim victory, and when they win, for the end of a question."""
-    in_turn = int(state["colour"][0])  # also while another colour raids
-    said = ""
-    for colour, name in enumerate(COLOURS):
-        if claim := int(state["claims"][colour]):
-            when = "its turn" if colour == in_turn and claim == CLAIM_DUE else "its next turn"
-            said += (
-                f" {name.capitalize()} claims victory. It wins if it still has all that it needs"
-            )
-            said += f" at the end of {when} (ADA-28)."
-    return said
+    return "".join(
+        f" {claim_in_words(claim.colour)} It wins if it still has all that it needs at the end of "
+        f"{'its turn' if claim.this_turn else 'its next turn'} (ADA-28)."
+        for claim in claims_of(state)
+    )
 
 
 def cells(game: Game) -> list[str]:

@@ -15,7 +15,9 @@ from armarl.games.armada.chart.outlines import SIZE
 from armarl.games.armada.drawing import pieces
 from armarl.games.armada.drawing.ground import FRAME, LEFT, TOP, Ground, frame
 from armarl.games.armada.drawing.signs import UNDER_MAP
-from armarl.games.armada.text.describe import colours_of, enemy_cities
+from armarl.games.armada.rules.scoring import CITIES_ASKED, POSTS_ASKED
+from armarl.games.armada.text.describe import colours_of
+from armarl.games.armada.text.holdings import holdings
 
 WIDTH = SIZE + 2 * LEFT
 LEGEND = TOP + SIZE + FRAME + 34  # the middle of the line under the map
@@ -355,19 +357,18 @@ def _panel(scene: Scene, player: int) -> list[Part]:
 
 def _score(scene: Scene, colour: str, wide: float) -> str:
     """Return a colour with its land, its posts, its cities in enemy lairs, and its reserve."""
-    view, chart = scene.view, scene.game.attributes["chart"]
-    owned = [t for t in chart.territories if view["territories"][t.name]["owner"] == colour]
-    posts = sum(t.post is not None for t in owned)
-    cities = enemy_cities(view, chart, colour)
+    view = scene.view
+    own = holdings(view, scene.game.attributes["chart"], colour)
     text = f'<g transform="translate(38 78)">{pieces.shape(colour, 0.9)}</g>'
     claim = " claims victory" if colour in view["claims"] else ""
     text += write(colour + claim, 66, 87, 26, "var(--ink)", "start", wide - 76)
-    line = [(pieces.POST, f"{posts}/3"), (pieces.CITY, f"{cities}/4")]  # of what ADA-27 needs
+    posts, cities = f"{len(own.posts)}/{POSTS_ASKED}", f"{own.cities}/{CITIES_ASKED}"
+    line = [(pieces.POST, posts), (pieces.CITY, cities)]
     at = 22.0
     for piece, count in line:
         svg, end = pieces.entry(piece, count, at, 124)
         text, at = text + svg, end + 14
-    words = f"land {len(owned)}, reserve {view['reserve'][colour]}"
+    words = f"land {own.land}, reserve {view['reserve'][colour]}"
     return text + write(words, 22, 168, 27, "var(--ink)", "start", wide - 32)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armarl.games.armada.actions import CARD_NAMES, CENTRAL, TERRITORIES
-from armarl.games.armada.chart.geography import COLOURS, Chart
+from armarl.games.armada.chart.geography import COLOURS
 from armarl.games.armada.dice import DIE_NAMES
 from armarl.games.armada.knowledge import HELD, LACKED
 from armarl.games.armada.state import (
@@ -26,6 +26,7 @@ from armarl.games.armada.state import (
     PLACE_RECRUITS,
     SPREAD_BANDS,
 )
+from armarl.games.armada.text.claims import claims_of
 
 if TYPE_CHECKING:
     from armarl.compiler.types import State
@@ -49,16 +50,6 @@ def colours_of(view: dict[str, Any], player: int) -> list[str]:
     """Return a player's colours: with two players two each, every other one (ADA-11)."""
     own = list(view["reserve"])
     return own[player::2] if len(view["hand_sizes"]) == 2 else [own[player]]
-
-
-def enemy_cities(view: dict[str, Any], chart: Chart, colour: str) -> int:
-    """Return how many cities a colour owns in lairs that are not its player's (ADA-27)."""
-    players = range(len(view["hand_sizes"]))
-    own = next(own for player in players if colour in (own := colours_of(view, player)))
-    return sum(
-        t.city and t.lair not in own and view["territories"][t.name]["owner"] == colour
-        for t in chart.territories
-    )
 
 
 def owner_name(owner: int) -> str | None:
@@ -96,7 +87,7 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
         "turn": {**_turn(s, s["raid"]), "stage": stage_name(s["stage"])},
         "interrupted": _turn(s, 0) if s["raid"] else None,
         "pending": _pending(game, s, seat),
-        "claims": [colour for i, colour in enumerate(COLOURS) if s["claims"][i]],
+        "claims": [claim.colour for claim in claims_of(s)],
         "hands": hands,
         "hand_sizes": [int(size) for size in s["hand_size"][: game.players]],
         "deck": _deck(s) if seat is None else None,

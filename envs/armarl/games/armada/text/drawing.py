@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from armarl.common.messages import counted
 from armarl.games.armada.chart.geography import CENTRAL, COLOURS, Chart, Raster, Territory
-from armarl.games.armada.state import NEW_CLAIM
+from armarl.games.armada.text.claims import claims_of
 from armarl.games.armada.text.explain import asked
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def draw(game: Game, state: State, seat: int | None) -> str:
     """
     view = game.describe(state, seat)
     chart: Chart = game.attributes["chart"]
-    new = {colour for k, colour in enumerate(COLOURS) if state["claims"][k] == NEW_CLAIM}
+    new = {claim.colour for claim in claims_of(state) if claim.new}
     captions = [*_captions(view, seat, new), turn_line(view) + asked(game, state)]
     lines = [line for caption in captions for line in textwrap.wrap(caption, WIDTH)]
     return "\n".join([*_map(chart, view), *_territories(chart, view), *_ships(view), *lines])

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from armarl.common.messages import listed
 from armarl.core.pictures.picture import Scene, Told
-from armarl.games.armada.chart.geography import CENTRAL, POSTS, Chart
+from armarl.games.armada.chart.geography import POSTS, Chart
 from armarl.games.armada.rules.scoring import CITIES_ASKED, POSTS_ASKED
 from armarl.games.armada.state import LAIR_HELD
-from armarl.games.armada.text.describe import colours_of, enemy_cities
+from armarl.games.armada.text.claims import claim_in_words
+from armarl.games.armada.text.describe import colours_of
+from armarl.games.armada.text.holdings import holdings
 
 View = dict[str, Any]
 _EMPTY = {"owner": None, "colour": None, "bands": 0, "tribes": 0, "gold": 0}
@@ -230,7 +231,7 @@ def claims(scene: Scene) -> Iterator[str]:
     """Yield the claims of victory that an action began or ended."""
     assert scene.before is not None
     old, new = scene.before["claims"], scene.view["claims"]
-    yield from (f"{_capital(colour)} claims victory." for colour in new if colour not in old)
+    yield from (claim_in_words(colour) for colour in new if colour not in old)
     if scene.view["result"] is None:
         yield from (f"{_capital(c)}'s claim is withdrawn." for c in old if c not in new)
 
@@ -270,16 +271,13 @@ def _outcome(scene: Scene, winners: list[int]) -> str:
 def _victory(scene: Scene, colour: str) -> str:
     """Return what of ADA-27 a colour owns, or "" if it is not in victory."""
     chart: Chart = scene.game.attributes["chart"]
-    own = [t for t in chart.territories if at(scene.view, t.name)["owner"] == colour]
-    in_lair = Counter(t.lair for t in own if t.lair != CENTRAL)
-    best, most = max(in_lair.items(), key=lambda found: found[1], default=("", 0))
-    if most < LAIR_HELD:
+    own = holdings(scene.view, chart, colour)
+    if own.in_lair < LAIR_HELD:
         return ""
-    lair, posts = f"{most} territories of the {best} lair", [t.post for t in own if t.post]
-    cities = enemy_cities(scene.view, chart, colour)
-    if POSTS[0] in posts and len(posts) >= POSTS_ASKED:
-        return f"{lair} and {len(posts)} trading posts, the Centre among them"
-    return f"{lair} and {cities} cities in enemy lairs" if cities >= CITIES_ASKED else ""
+    lair = f"{own.in_lair} territories of the {own.lair} lair"
+    if POSTS[0] in own.posts and len(own.posts) >= POSTS_ASKED:
+        return f"{lair} and {len(own.posts)} trading posts, the Centre among them"
+    return f"{lair} and {own.cities} cities in enemy lairs" if own.cities >= CITIES_ASKED else ""
 
 
 # --- words ---------------------------------------------------------------------------------------

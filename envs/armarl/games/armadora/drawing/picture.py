@@ -18,7 +18,8 @@ from armarl.games.armadora.board import (
     SQUARES,
 )
 from armarl.games.armadora.state import WARRIORS
-from armarl.games.armadora.text.territories import Territory, territories
+from armarl.games.armadora.text.drawing import PLAYER_LETTERS
+from armarl.games.armadora.text.territories import Territory, territories, won_by_piles
 
 if TYPE_CHECKING:
     from armarl.core.game import Game
@@ -74,7 +75,6 @@ _SHAPES = (  # of the players' pieces, 1 wide and high
     '<path d="M0 -.57L.5 .4Q.52 .46 .45 .46H-.45Q-.52 .46 -.5 .4Z"/>',
     '<path d="M-.28 -.48H.28L.54 0L.28 .48H-.28L-.54 0Z"/>',
 )
-LETTERS = "ABCD"
 
 
 def picture(scene: Scene) -> Picture:
@@ -159,7 +159,7 @@ def signs(game: Game) -> tuple[Sign, ...]:
 
 def _owner(game: Game, side: int) -> str:
     """Return the letters of a side's players."""
-    return " with ".join(LETTERS[p] for p in range(game.players) if game.sides[p] == side)
+    return " with ".join(PLAYER_LETTERS[p] for p in range(game.players) if game.sides[p] == side)
 
 
 def _changed(scene: Scene) -> set[str]:
@@ -392,7 +392,7 @@ def _score(scene: Scene, square: int, land: Territory | None) -> Part:
             words = f"{points}{'+' if land.open[side] else ''}"
             text += f'<g transform="translate({at + 10:g} 10)">'
             text += _shape(side, 15, paint_of(scene, side), "var(--white)", 1.5)
-            if land.leader == side and land.points.count(points) > 1:
+            if land.leader == side and land.by_reinforcement:
                 text += '<path d="M-4.5 0H4.5M0 -4.5V4.5" stroke="#ffffff" stroke-width="2.6"/>'
             text += "</g>"
             text += write(words, at + 20, 17, 21, "var(--ink)", "start")
@@ -476,7 +476,7 @@ def _panel(scene: Scene, player: int) -> list[Part]:
             (10, 60),
             f'<g transform="translate(34 36)">'
             f"{_shape(player, 38, paint_of(scene, player), 'var(--white)', 2)}"
-            f"{write(LETTERS[player], 0, drop, 24, '#ffffff')}</g>"
+            f"{write(PLAYER_LETTERS[player], 0, drop, 24, '#ffffff')}</g>"
             f"{write(scene.names[player] + you, 62, 45, 29, 'var(--ink)', 'start', room)}"
             f'<g transform="translate({wide - 20:.1f} 36)">{partner}</g>',
         ),
@@ -498,14 +498,17 @@ def _panel(scene: Scene, player: int) -> list[Part]:
 
 def _partner(scene: Scene, player: int) -> str:
     """Return the sign of a player's partner after a plus, or nothing."""
-    if scene.game.players != 4:
+    sides = scene.game.sides
+    partner = next(
+        (p for p in range(len(sides)) if p != player and sides[p] == sides[player]), None
+    )
+    if partner is None:
         return ""
-    partner = (player + 2) % 4
     drop = 8 if partner == 2 else 6
     return (
-        f"<title>partner: player {LETTERS[partner]}</title>"
+        f"<title>partner: player {PLAYER_LETTERS[partner]}</title>"
         f"{_shape(partner, 26, paint_of(scene, partner), 'var(--white)', 2)}"
-        f"{write(LETTERS[partner], 0, drop, 17, '#ffffff')}"
+        f"{write(PLAYER_LETTERS[partner], 0, drop, 17, '#ffffff')}"
         f"{write('+', -20, 8, 22, 'var(--ink)')}"
     )
 
@@ -524,8 +527,7 @@ def _notes(scene: Scene, player: int, wide: float) -> str:
         side = scene.game.sides[player]
         notes = [f"{result['gold'][side]} gold"]
         if side in result["winners"]:
-            tied = result["gold"].count(max(result["gold"])) > len(result["winners"])
-            notes.insert(0, "won by piles" if tied else "won")  # ARM-19
+            notes.insert(0, "won by piles" if won_by_piles(result) else "won")
     elif view["passed"][player]:
         notes.append("passed")
     return write(" · ".join(notes), 16, 86, 25, "var(--ink)", "start", wide - 30)

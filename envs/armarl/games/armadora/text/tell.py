@@ -7,7 +7,7 @@ from typing import Any
 
 from armarl.common.messages import counted, listed
 from armarl.core.pictures.picture import Scene, Told
-from armarl.games.armadora.text.territories import Territory, territories
+from armarl.games.armadora.text.territories import Territory, territories, won_by_piles
 
 View = dict[str, Any]
 
@@ -86,30 +86,29 @@ def _end(scene: Scene) -> Iterator[str]:
     for land in territories(view, scene.game.sides):
         if gold := _gold(view, land):
             where = f"The territory of {_land(view, land)}"
-            most = max(land.points)
-            best = [side for side, mine in enumerate(land.points) if mine == most]
-            if not most:
+            if not land.best:
                 yield f"{where} is nobody's."
                 continue
-            first = best if land.leader is None else [land.leader]
+            first = land.best if land.leader is None else (land.leader,)
             rest = [
                 f"{mine} of {_side(scene, side)}"
                 for side, mine in enumerate(land.points)
                 if mine and side not in first
             ]
-            extra = " and a reinforcement" if len(best) > len(first) else ""  # ARM-29
-            points = f"({counted(most, 'point')}{extra}{' against ' * bool(rest)}{listed(rest)})"
+            extra = " and a reinforcement" if land.by_reinforcement else ""
+            most = counted(max(land.points), "point")
+            points = f"({most}{extra}{' against ' * bool(rest)}{listed(rest)})"
             takers = listed([_side(scene, side) for side in first])
             if land.leader is not None:
                 yield f"{where} goes to {takers} {points}."
             else:
-                yield f"{where} is tied {points}: {gold // len(best)} gold each for {takers}."
+                yield f"{where} is tied {points}: {gold // len(first)} gold each for {takers}."
     result = view["result"]
     totals = ", ".join(f"{n} for {_side(scene, side)}" for side, n in enumerate(result["gold"]))
     winners = listed([_side(scene, side) for side in result["winners"]])
     won = "wins" if len(result["winners"]) == 1 else "share the victory"
-    tied = result["gold"].count(max(result["gold"])) > len(result["winners"])
-    yield f"Gold: {totals}. {winners} {won}{' by larger piles (ARM-19)' * tied}."
+    piles = " by larger piles (ARM-19)" if won_by_piles(result) else ""
+    yield f"Gold: {totals}. {winners} {won}{piles}."
 
 
 def _side(scene: Scene, side: int) -> str:

@@ -1,4 +1,4 @@
-"""Who leads in the territories of a view, as far as the view shows."""
+"""Who leads in the territories of a view and why, and whether piles decided, as far as it shows."""
 
 from __future__ import annotations
 
@@ -22,6 +22,22 @@ class Territory(NamedTuple):
     points: tuple[int, ...]
     open: tuple[bool, ...]
     leader: int | None
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        """The sides with the most of these points; none if nobody has any."""
+        most = max(self.points)
+        return tuple(side for side, mine in enumerate(self.points) if mine and mine == most)
+
+    @property
+    def by_reinforcement(self) -> bool:
+        """Whether the leader has no more points than another: a reinforcement leads (ARM-29)."""
+        return self.leader is not None and len(self.best) > 1
+
+
+def won_by_piles(result: dict[str, Any]) -> bool:
+    """Return whether a side with no more gold than another won by its larger piles (ARM-19)."""
+    return bool(result["gold"].count(max(result["gold"])) > len(result["winners"]))
 
 
 def territories(view: dict[str, Any], sides: Sequence[int]) -> list[Territory]:
@@ -59,9 +75,6 @@ def _territory(view: dict[str, Any], sides: Sequence[int], squares: list[str]) -
             hidden[side] |= warrior["value"] is None
             if warrior["reinforcement"] is not None:
                 helped.add(sides[warrior["reinforcement"]])
-    best = [side for side, mine in enumerate(points) if mine and mine == max(points)]
-    if len(best) > 1 and len(helped.intersection(best)) == 1:
-        best = list(helped.intersection(best))
-    return Territory(
-        tuple(squares), tuple(points), tuple(hidden), best[0] if len(best) == 1 else None
-    )
+    land = Territory(tuple(squares), tuple(points), tuple(hidden), None)
+    first = helped.intersection(land.best) if len(land.best) > 1 else set(land.best)
+    return land._replace(leader=first.pop() if len(first) == 1 else None)

@@ -1,0 +1,126 @@
+"""`CompiledVariant`: the verbs of a game, compiled, and run over batches on several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.common.messages import brief
+from armarl.compiler.types import States
+from armarl.compiler.work_sharing import Body
+from armarl.core import batch_loops, threads
+from armarl.core.binding import Binding
+from armarl.core.variant import Variant
+from armarl.core.verbs import Fixed, Verbs, takes_fixed, verbs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OF_ALL_GAMES = Binding("any_game", verbs)
+
+
+@cache
+def _binding(name: str, its_verbs: Verbs, fixed: bool) -> Binding:
+    """Return the functions that are written once for all games, compiled with these verbs."""
+    return Binding(name, its_verbs, fixed=fixed, common=_OF_ALL_GAMES)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CompiledVariant(Variant):
+    """A variant with its compiled functions.
+
+    Attributes:
+        verbs: the game's compiled functions.
+    """
+
+    verbs: Verbs = field(repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.verbs, Verbs):
+            raise TypeError(
+                f"{self.name}: verbs must be of type Verbs, not {brief(repr(self.verbs), 60)}"
+            )
+
+    @cached_property
+    def _binding(self) -> Binding:
+        return _binding(self.name, self.verbs, self.fixed is not None)
+
+    @cached_property
+    def fixed_records(self) -> Fixed:
+        """`fixed` as verbs and compiled functions get it: a tuple of one record, or of none."""
+        return () if self.fixed is None else (self.fixed,)
+
+    @cached_property
+    def _fixed_array(self) -> States:
+        return np.full(1, self.fixed)
+
+    def compiled(self, function: F) -> F:
+        """Compile a function that is written once for all games, with this game's verbs."""
+        return self._binding.function(function)
+
+    # Cached for environments of one game: at every step, a lookup would take a tenth of the time.
+
+    # They check nothing, so they are no part of the public interface.
+
+    @cached_property
+    def _deal_one(self) -> Callable[..., int]:
+        """`batch_loops.deal_one`, compiled for this game. It trusts its arguments."""
+        return self.compiled(self._either(batch_loops.deal_one, batch_loops.deal_with))
+
+    @cached_property
+    def _view_one(self) -> Callable[..., None]:
+        """`batch_loops.view_one`, compiled for this game. It trusts its arguments."""
+        return self.compiled(self._either(batch_loops.view_one, batch_loops.view_with))
+
+    @cached_property
+    def _play_one(self) -> Callable[..., int]:
+        """`batch_loops.play_one`, compiled for this game. It trusts its arguments."""
+        return self.compiled(self._either(batch_loops.play_one, batch_loops.play_with))
+
+    def _either(self, without: F, with_fixed: F) -> F:
+        return without if self.fixed is None else with_fixed
+
+    @cached_property
+    def _fixed_argument(self) -> Any:
+        """The last argument of the three functions above."""
+        return () if self.fixed is None else self._fixed_array
+
+    def warm_up(self) -> None:
+        """Compile the functions that an environment of one game needs, at the first call."""
+        _ = self._is_warm
+
+    @cached_property
+    def _is_warm(self) -> bool:
+        states, mask = np.full(1, self.blank), np.zeros(len(self.actions), np.int8)
+        observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
+        fixed = self._fixed_argument
+        self._deal_one(states, 0, 0, True, fixed)
+        self._view_one(states, 0, 0, observation, mask, fixed)
+        self._play_one(states, 0, -1, mask, returns, 0, fixed)  # -1 is illegal: nothing is played
+        return True
+
+    def run(self, body: Body, games: int, batch: Any, *, least: int | None = None) -> None:
+        """Run a body once for each game of a batch, on several threads.
+
+        Args:
+            body: a body of `armarl.core.batch_loops`, or a function of the same form. If it has a
+                fourth parameter `fixed`, it gets `fixed_records` there.
+            games: the number of games.
+            batch: the argument of the body. Its arrays are not checked.
+            least: the number of games that are worth an additional thread. None chooses it for
+                the body.
+        """
+        if least is None and body in batch_loops.LIGHT:
+            least = threads.LEAST_GAMES_OF_LIGHT_LOOPS
+        if self.fixed is not None and takes_fixed(body):
+            batch = batch, self._fixed_array
+        threads.run(self._binding.driver(body), games, batch, least=least)
+
+    def scratch_masks(self, games: int) -> NDArray[np.int8]:
+        """Scratch masks for a batch of so many games: each thread of a loop gets its own row."""
+        return np.empty((2 * threads.most_threads_for(games), len(self.actions)), np.int8)

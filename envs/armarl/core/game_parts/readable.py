@@ -1,0 +1,365 @@
+"""`Readable`: one state in readable form: described, as text, as a picture, and told in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armarl.common.messages import brief
+from armarl.common.numbers import whole_number
+from armarl.compiler.types import State, States
+from armarl.core import state_checks
+from armarl.core.pictures.picture import Picture, Scene, Told
+from armarl.core.variant import Variant
+
+if TYPE_CHECKING:
+    from typing import Self
+
+_KEPT = 32  # descriptions of positions
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Readable(Variant):
+    """A variant that shows one of its states to people, whole or as a seat sees it.
+
+    A game gives functions for it: one to describe a state and one to draw it as text, and, if it
+    has a picture, one to draw that, one to tell in words what an action did, and one to sum up
+    a turn.
+    """
+
+    _describe: Callable[[Self, State, int | None], dict[str, Any]] = field(repr=False)
+    _draw: Callable[[Self, State, int | None], str] = field(repr=False)
+    _picture: Callable[[Scene], Picture] | None = field(default=None, repr=False)
+    _tell: Callable[[Scene], Told] | None = field(default=None, repr=False)
+    _sum_up: Callable[[Sequence[Scene]], str] | None = field(default=None, repr=False)
+
+    def describe(
+        self, state: State, seat: int | None = None, *, public: bool = False
+    ) -> dict[str, Any]:
+        """Return a state as plain JSON types. With a seat, all that it may not know is None.
+
+        Pass a state from outside to `check_states` first.
+
+        Args:
+            state: one record.
+            seat: a seat, or None for the whole state.
+            public: describe what every seat may know, as an onlooker sees it. `seat` must be None.
+
+        Raises:
+            TypeError, ValueError: `state` is not a state of this variant, or the seat does not
+                exist.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora", board="mini")
+            >>> state = game.new_states(0)[0]
+            >>> game.describe(state, seat=0)["hands"][1] is None  # the opponent's hand
+            True
+        """
+        if public:
+            if seat is not None:
+                raise ValueError(f"public=True takes no seat: it must be None, not {seat!r}")
+            views = [self.describe(state, one) for one in range(self.players)]
+            common: dict[str, Any] = _in_common(views)
+            return common
+        return self._describe(self, self._check_state(state)[0], self._check_seat(seat))
+
+    def draw(self, state: State, seat: int | None = None) -> str:
+        """Return a state as text, whole or as a seat sees it.
+
+        Pass a state from outside to `check_states` first.
+
+        Raises:
+            TypeError, ValueError: as in `describe`.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora", board="mini")
+            >>> print(game.draw(game.new_states(0)[0]).splitlines()[2])
+            1 |  .      .   #  .     (3)  #                           |
+        """
+        return self._draw(self, self._check_state(state)[0], self._check_seat(seat))
+
+    @property
+    def has_picture(self) -> bool:
+        """Return whether the game has a drawing."""
+        return self._picture is not None
+
+    def picture(
+        self,
+        state: State,
+        seat: int | None = None,
+        *,
+        before: State | None = None,
+        last: tuple[int, int] | None = None,
+        names: Sequence[str] | None = None,
+        public: bool = False,
+    ) -> Picture:
+        """Return a drawing of a state, whole or as a seat sees it.
+
+        It is made from `describe(state, seat)` alone, so it shows nothing else. It gives SVG, PNG
+        and pixels, and a notebook shows it. Pass states from outside to `check_states` first.
+
+        Args:
+            state: one record.
+            seat: a seat, or None for the whole state.
+            before: an earlier state of the same game. All that has changed since is marked.
+            last: the last action: the seat that played it, and its id. A seat sees of another
+                seat's action only what is public.
+            names: a name for each player, by seat.
+            public: draw what every seat may know, as an onlooker sees it. `seat` must be None.
+
+        Raises:
+            TypeError, ValueError: as in `describe`, for `last` or `names` too, or the game has no
+                drawing.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armada", players=3)
+            >>> picture = game.picture(game.new_states(0)[0], seat=1, names=["Ann", "Bo", "Cy"])
+            >>> picture.sheet.name
+            'armada'
+        """
+        earlier = None if before is None else self._seen(before, seat, public)
+        return self._drawn(self._scene(state, seat, earlier, last, names, public))
+
+    def tell(
+        self,
+        state: State,
+        last: tuple[int, int],
+        seat: int | None = None,
+        *,
+        before: State,
+        names: Sequence[str] | None = None,
+        public: bool = False,
+    ) -> Told:
+        """Return in words what an action did, whole or as a seat sees it.
+
+        It is made from `describe` and from what `seat` may know of the action, as a picture is.
+
+        Args:
+            state: the state after the action.
+            last: the seat that played it, and its id.
+            seat: a seat, or None for everything.
+            before: the state before the action.
+            names: a name for each player, by seat.
+            public: tell what every seat may know, as an onlooker sees it. `seat` must be None.
+
+        Raises:
+            TypeError, ValueError: as for `picture`.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states, action = game.new_states(0), game.actions.id("W3 c4")
+            >>> before = states[0].copy()
+            >>> game.apply(states, np.array([0]), np.array([action]))
+            >>> game.tell(states[0], (0, action), seat=1, before=before).words
+            ('player 0 lays a Warrior face down on c4.',)
+        """
+        earlier = self._seen(before, seat, public)
+        return self._told(self._scene(state, seat, earlier, last, names, public))
+
+    def sum_up(
+        self,
+        states: States,
+        actions: Sequence[tuple[int, int]],
+        seat: int | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        public: bool = False,
+    ) -> str:
+        """Return in one sentence what the actions of a turn did, whole or as a seat sees it.
+
+        Args:
+            states: the states in order, the first one before the turn.
+            actions: the seat and the id of each action, so one less than states.
+            seat: a seat, or None for everything.
+            names: a name for each player, by seat.
+            public: tell what every seat may know, as an onlooker sees it. `seat` must be None.
+
+        Returns:
+            The sentence. It is empty if the game has no function for it.
+
+        Raises:
+            TypeError, ValueError: as for `picture`, or there is no action, or another number.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states, seats = [game.new_states(0)], np.array([0])
+            >>> actions = [game.actions.id(text) for text in ("P a1-b1", "P b1-c1")]
+            >>> for action in actions:
+            ...     states.append(states[-1].copy())
+            ...     _ = game.apply(states[-1], seats, np.array([action]))
+            >>> game.sum_up(np.concatenate(states), [(0, action) for action in actions])
+            'player 0: placed palisades on a1-b1 and b1-c1.'
+        """
+        if not actions or len(actions) != len(states) - 1:
+            raise ValueError(f"{len(states)} states have other than {len(actions)} actions between")
+        if self._sum_up is None:
+            return ""
+        views = [self._seen(state, seat, public) for state in states[:-1]]
+        return self._sum_up(
+            [
+                self._scene(state, seat, before, last, names, public)
+                for state, before, last in zip(states[1:], views, actions, strict=True)
+            ]
+        )
+
+    def course(
+        self,
+        states: States,
+        actions: Sequence[tuple[int, int]],
+        seat: int | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Iterator[tuple[Picture, Told]]:
+        """Yield the picture of each state of one game, and the words for what led to it.
+
+        It is `picture` and `tell` for a whole game, where each state is described once.
+
+        Args:
+            states: the states in order, the deal first.
+            actions: the seat and the id of each action, so one less than states.
+            seat: a seat, or None for everything.
+            names: a name for each player, by seat.
+
+        Raises:
+            TypeError, ValueError: as for `picture`, or there is another number of actions.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora", board="mini")
+            >>> states, action = game.new_states(0), game.actions.id("W1 a1")
+            >>> after = states.copy()
+            >>> game.apply(after, np.array([0]), np.array([action]))
+            >>> moments = list(game.course(np.concatenate([states, after]), [(0, action)]))
+            >>> moments[1][1].words
+            ('player 0 lays a Warrior of value 1 face down on a1.',)
+        """
+        if len(actions) != len(states) - 1:
+            raise ValueError(
+                f"{len(states)} states have {len(states) - 1} actions between them, "
+                f"not {len(actions)}"
+            )
+        before = None
+        for state, last in zip(states, [None, *actions], strict=True):
+            scene = self._scene(state, seat, before, last, names)
+            yield self._drawn(scene), self._told(scene)
+            before = scene.view
+
+    def _seen(self, state: State, seat: int | None, public: bool) -> dict[str, Any]:
+        """Return `describe`, for drawing and telling, which do not change it.
+
+        The last ones are kept: a position is drawn and told, and then it is the one before.
+        """
+        return self._described(self._check_state(state).tobytes(), seat, public)
+
+    @cached_property
+    def _described(self) -> Callable[[bytes, int | None, bool], dict[str, Any]]:
+        @lru_cache(maxsize=_KEPT)
+        def described(state: bytes, seat: int | None, public: bool) -> dict[str, Any]:
+            return self.describe(np.frombuffer(state, self.blank.dtype)[0], seat, public=public)
+
+        return described
+
+    def _drawn(self, scene: Scene) -> Picture:
+        if self._picture is None:
+            raise ValueError(
+                f"{self.name} has no drawing, only text: use render_mode='ansi' or `draw`"
+            )
+        return self._picture(scene)
+
+    def _scene(
+        self,
+        state: State,
+        seat: int | None,
+        before: dict[str, Any] | None,
+        last: tuple[int, int] | None,
+        names: Sequence[str] | None,
+        public: bool = False,
+    ) -> Scene:
+        said = None if last is None else self._said(last, -1 if public else seat)
+        if names is None:
+            names = [f"player {player}" for player in range(self.players)]
+        if (
+            not isinstance(names, Sequence)
+            or isinstance(names, str | bytes)
+            or len(names) != self.players
+        ):
+            raise ValueError(f"names must be {self.players} names, not {brief(repr(names), 60)}")
+        shown = tuple(brief(name, 40) for name in names)
+        view = self._seen(state, seat, public)
+        return Scene(self, view, self._check_seat(seat), before, said, shown)
+
+    def _told(self, scene: Scene) -> Told:
+        """Return what a game tells of a scene; without that, the player and the action."""
+        if scene.last is None or scene.before is None:
+            return Told(())
+        if self._tell is not None:
+            return self._tell(scene)
+        seat, said = scene.last
+        return Told((f"{scene.names[seat]}: {said}.",))
+
+    def draw_svg(
+        self, state: State, seat: int | None = None, *, theme: str = "auto", **more: Any
+    ) -> str:
+        """Return a drawing of a state as an SVG document, whole or as a seat sees it.
+
+        Args:
+            state, seat: as for `picture`.
+            theme: "light", "dark", or "auto", which is light and turns dark in browsers whose
+                reader prefers it.
+            more: the other arguments of `picture`.
+
+        Raises:
+            TypeError, ValueError: as for `picture`, or the theme does not exist.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> 'data-place="c4"' in game.draw_svg(game.new_states(0)[0], seat=0)
+            True
+        """
+        return self.picture(state, seat, **more).svg(theme)
+
+    def _said(self, last: tuple[int, int], seat: int | None) -> tuple[int, str]:
+        """Return who played an action, and its notation as far as a seat (-1: every seat) knows."""
+        if not isinstance(last, tuple) or len(last) != 2:
+            raise TypeError(f"last must be a seat and an action, not {brief(repr(last), 60)}")
+        mover = whole_number("the seat of the last action", last[0], 0, self.players - 1)
+        text = self.actions.text(last[1])
+        if seat is not None and seat != mover:
+            text = self.actions.public_texts[last[1]]
+        return mover, text
+
+    def _check_state(self, state: State) -> States:
+        """Check one record, and return a copy of it as an array of one."""
+        states = np.array(state)  # a copy, of the base class
+        if states.ndim:
+            raise ValueError(f"state must be one record, not an array of shape {states.shape}")
+        return state_checks.check_states(self, states.reshape(1))
+
+    def _check_seat(self, seat: int | None) -> int | None:
+        return None if seat is None else whole_number("seat", seat, 0, self.players - 1)
+
+
+def _in_common(views: Sequence[Any]) -> Any:
+    """Return what is the same in all of these plain JSON values, with None in place of the rest."""
+    first = views[0]
+    if isinstance(first, dict) and all(
+        isinstance(view, dict) and view.keys() == first.keys() for view in views
+    ):
+        return {key: _in_common([view[key] for view in views]) for key in first}
+    if isinstance(first, list) and all(
+        isinstance(view, list) and len(view) == len(first) for view in views
+    ):
+        return [_in_common(items) for items in zip(*views, strict=True)]
+    return first if all(view == first for view in views) else None

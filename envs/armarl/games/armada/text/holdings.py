@@ -1,0 +1,39 @@
+"""How far a colour has come to victory, from a view: its land, lairs, posts and cities (ADA-27)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+from armarl.games.armada.chart.geography import CENTRAL, Chart
+from armarl.games.armada.text.describe import colours_of
+
+
+class Holdings(NamedTuple):
+    """The territories that a colour owns, as ADA-27 counts them.
+
+    Attributes:
+        land: how many there are.
+        lair: the lair of which it owns most, or "" if it owns nothing of any.
+        in_lair: how many territories of that lair it owns.
+        posts: the names of its trading posts.
+        cities: how many cities it owns in lairs that are not its player's.
+    """
+
+    land: int
+    lair: str
+    in_lair: int
+    posts: tuple[str, ...]
+    cities: int
+
+
+def holdings(view: dict[str, Any], chart: Chart, colour: str) -> Holdings:
+    """Return what a colour owns in a view."""
+    players = range(len(view["hand_sizes"]))
+    home = next(own for player in players if colour in (own := colours_of(view, player)))
+    owned = [t for t in chart.territories if view["territories"][t.name]["owner"] == colour]
+    in_lairs = Counter(t.lair for t in owned if t.lair != CENTRAL)
+    lair, most = max(in_lairs.items(), key=lambda found: found[1], default=("", 0))
+    posts = tuple(t.post for t in owned if t.post)
+    cities = sum(t.city and t.lair not in home for t in owned)
+    return Holdings(len(owned), lair, most, posts, cities)

@@ -1,0 +1,198 @@
+"""Checkpoints with a correct checksum and contents that no training saves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from armarl.policies.safetensors_file import PolicyError, read_tensors, write_tensors
+from armarl_training.common.run_folder import RunError
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.learners.maskable import _generator
+from armarl_training.run import checkpoint
+from armarl_training.run.run import resume_run, start_run
+
+
+def test_an_earlier_self_that_is_missing(folder: Path) -> None:
+    def spoil(tensors: Any, values: Any) -> None:
+        values["pool"]["snapshots"] = [512]
+
+    forge(folder, spoil)
+    with pytest.raises(PolicyError, match=r"000000000512\.safetensors is missing; the run trains"):
+        resume_run(folder)
+
+
+def test_a_run_that_has_diverged_is_not_saved(folder: Path) -> None:
+    """Regression: its checkpoint replaced the last good one and was refused from then on."""
+
+    def spoil(tensors: Any, values: Any) -> None:
+        for name, tensor in tensors.items():
+            if name.startswith("networks/") and name.endswith("weight"):
+                tensor[...] = 3e38
+
+    before = (folder / checkpoint.FILE).read_bytes()
+    resume_run(folder, ["total_decisions=1000000"]).close()
+    forge(folder, spoil)
+    forged = (folder / checkpoint.FILE).read_bytes()
+    assert forged != before
+    with np.errstate(all="ignore"), pytest.raises(RunError, match="the training has diverged"):
+        resume_run(folder).train()
+    assert (folder / checkpoint.FILE).read_bytes() == forged
+    (folder / checkpoint.FILE).write_bytes(before)
+    run = resume_run(folder)
+    run.learner.iterate(0.5)
+    run.save()
+
+
+def forge(folder: Path, spoil: Any) -> None:
+    """Change the contents of a checkpoint, with a correct checksum."""
+    path = folder / checkpoint.FILE
+    tensors, values = read_tensors(path, checkpoint.FORMAT)
+    tensors = {name: tensor.copy() for name, tensor in tensors.items()}
+    spoil(tensors, values)
+    write_tensors(path, tensors, values)
+
+
+def _first(tensors: Any, section: str, kind: str = "") -> str:
+    return next(name for name in tensors if name.startswith(section) and name.endswith(kind))
+
+
+def _moments_too_short(tensors: Any, values: Any) -> None:
+    """torch's fused Adam reads them without bounds checks."""
+    names = [name for name in tensors if name.startswith("optimiser/") and name.endswith("exp_avg")]
+    name = max(names, key=lambda name: tensors[name].size)
+    tensors[name] = tensors[name].reshape(-1)[:1]
+
+
+def _moments_of_another_type(tensors: Any, values: Any) -> None:
+    name = _first(tensors, "optimiser/", "exp_avg_sq")
+    tensors[name] = tensors[name].astype(np.float64)
+
+
+def _a_moment_missing(tensors: Any, values: Any) -> None:
+    del tensors[_first(tensors, "optimiser/", "step")]
+
+
+def _steps_below_none(tensors: Any, values: Any) -> None:
+    """The next step makes the count 0, and torch divides by it."""
+    tensors[_first(tensors, "optimiser/", "step")][...] = -1
+
+
+def _squares_below_none(tensors: Any, values: Any) -> None:
+    """Their square roots are NaN, and one step later so is every weight."""
+    tensors[_first(tensors, "optimiser/", "exp_avg_sq")][...] = -1
+
+
+def _weights_that_are_none(tensors: Any, values: Any) -> None:
+    tensors[_first(tensors, "networks/")][:] = np.nan
+
+
+def _games_of(values: Any) -> Any:
+    """The JSON values of a learner's first shard of games."""
+    games = values["learner"].get("games")
+    return games[0] if games else values["learner"]
+
+
+def _no_learner(tensors: Any, values: Any) -> None:
+    values["learner"] = []
+
+
+def _other_returns(tensors: Any, values: Any) -> None:
+    where = _games_of(values)
+    where["recent"] = {"x": ["a", None]}
+
+
+def _a_name_that_clears_the_terminal(tensors: Any, values: Any) -> None:
+    """The progress bar shows the names of opponents."""
+    where = _games_of(values)
+    where["recent"] = {"\x1b[2J": [0.5]}
+
+
+def _decisions(tensors: Any, values: Any) -> None:
+    values["learner"]["decisions"] = -1
+
+
+def _seconds(tensors: Any, values: Any) -> None:
+    values["run"]["seconds"] = "x"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        *(_moments_too_short, _moments_of_another_type, _a_moment_missing, _weights_that_are_none),
+        *(_steps_below_none, _squares_below_none),
+        *(_no_learner, _other_returns, _decisions, _seconds, _a_name_that_clears_the_terminal),
+    ],
+    ids=lambda spoil: spoil.__name__,
+)
+def test_a_checkpoint_that_was_forged(folder: Path, spoil: Any) -> None:
+    forge(folder, spoil)
+    with pytest.raises(PolicyError, match="checkpoint"):
+        resume_run(folder)
+
+
+def test_a_place_beyond_the_end_of_a_generator(folder: Path) -> None:
+    """NumPy accepts such a position and reads beyond the generator's state."""
+
+    def spoil(tensors: Any, values: Any) -> None:
+        if "numpy_chance" in values["learner"]:
+            values["learner"]["numpy_chance"][1] = 10**6
+        else:
+            games = _games_of(values)
+            where = games if "chance" in games else values["learner"]  # a critic's games have none
+            where["chance"] = {"bit_generator": "MT19937"}
+
+    forge(folder, spoil)
+    with pytest.raises(PolicyError, match="checkpoint"):
+        resume_run(folder)
+
+
+@pytest.mark.parametrize(
+    ("left", "place"), [(624, 624), (624, 2), (2, 624), (0, 0), (-1, 3), (1, 2**63), (1, 625)]
+)
+def test_a_place_beyond_the_words_of_torch_s_generator(
+    tmp_path: Path, left: int, place: int
+) -> None:
+    """torch checks the two numbers separately and reads beyond the generator's state."""
+    settings = tiny.settings(learner="maskable_ppo", options={"board": "mini"})
+    with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
+        run.save()
+
+    def spoil(tensors: Any, values: Any) -> None:
+        tensors["chance/torch"][8:12] = np.array([left], np.int32).view(np.uint8)
+        tensors["chance/torch"][16:24] = np.array([place], np.uint64).view(np.uint8)
+
+    forge(tmp_path / "run", spoil)
+    with pytest.raises(PolicyError, match=r"checkpoint.*the position in torch's generator is out"):
+        resume_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize("spoil", [lambda old: old[:-8], lambda old: old.view(np.int8)])
+def test_what_is_no_state_of_torch_s_generator(tmp_path: Path, spoil: Any) -> None:
+    settings = tiny.settings(learner="maskable_ppo", options={"board": "mini"})
+    with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
+        run.save()
+    forge(
+        tmp_path / "run",
+        lambda tensors, values: tensors.update(
+            {"chance/torch": spoil(tensors["chance/torch"]).copy()}
+        ),
+    )
+    with pytest.raises(PolicyError, match=r"checkpoint.*the random state of torch"):
+        resume_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize("draws", [0, 1, 623, 624, 625, 640])
+def test_torch_s_generator_is_somewhere_in_its_words(draws: int) -> None:
+    """Every state that torch itself saves is accepted unchanged."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(5)
+        for _ in range(draws):
+            torch.rand(1)
+        state = torch.get_rng_state().numpy()
+        assert np.array_equal(_generator(state), state)
