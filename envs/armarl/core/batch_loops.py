@@ -7,7 +7,7 @@ compiled for (`armarl.core.binding`).
 
 If a batch has `games`, body `i` works on state `games[i]` and on row `i` of the other arrays. In
 scratch arrays, `rows[own(thread)]` is the row that no other thread touches. In `WrittenRows`, body
-`i` writes all of row `i`, and reads nothing but its own writes.
+`i` writes all of row `i` and reads nothing.
 """
 
 from __future__ import annotations
@@ -455,6 +455,7 @@ class Sights(NamedTuple):
     states: States  # (n,)
     over: Int8s  # (n,) as in `Plays`
     legal: PackedMasks  # (n, words) written; our own copy
+    spare: Int8s  # (2 * threads, actions) scratch: another thread may write to `masks` meanwhile
     seats: Int64s  # (n,) written: the seat to move
     observations: WrittenRows  # float32 (n, size)
     masks: WrittenRows  # int8 (n, actions)
@@ -501,12 +502,14 @@ def view_mover(batch: Sights, i: int, thread: int, fixed: Fixed) -> None:
     seat = verbs.to_move(s)
     batch.seats[i] = seat
     verbs.observe(s, seat, batch.observations[i], *fixed)
-    mask = batch.masks[i]
+    mask, shown = batch.spare[own(thread)], batch.masks[i]
     if batch.over[i]:
         mask[:] = 0
     else:
         verbs.legal(s, mask, *fixed)
     pack(mask, batch.legal[i])
+    for action in range(mask.size):
+        shown[action] = mask[action]
 
 
 def step(batch: SelfPlay, i: int, thread: int, fixed: Fixed) -> None:

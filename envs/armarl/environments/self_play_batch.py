@@ -138,6 +138,7 @@ class SelfPlayBatch:
         self._over = self._device.zeros((size,), np.int8)
         packed = size, batch_loops.packed_size(len(game.actions))
         self._legal = self._device.interleaved(packed, np.int32)  # of the last turn
+        self._spare = self._device.interleaved((0, len(game.actions)), np.int8)
         self._begun = False
         self._known_turn: tuple[Any, ...] = ()  # the last arrays that were found to share no memory
         self._at_work = AtWork()
@@ -293,10 +294,14 @@ class SelfPlayBatch:
         )
 
     def _sights(self, turn: Turn) -> batch_loops.Sights:
+        rows = self._device.scratch_rows(self.size)
+        if len(self._spare) < rows:  # at first, or in a process with more threads than before
+            self._spare = self._device.interleaved((rows, len(self.game.actions)), np.int8)
         return batch_loops.Sights(
             states=self.states,
             over=self._over,
             legal=self._legal,
+            spare=self._spare,
             seats=turn.seats,
             observations=turn.observations,
             masks=turn.masks,
