@@ -11,6 +11,7 @@ STUBS = {
     "armarl": ROOT / "envs" / "armarl" / "__init__.pyi",
     "armarl_training": ROOT / "training" / "armarl_training" / "__init__.pyi",
 }
+IN_PARTS = ("Game",)  # public classes whose methods stand partly in classes that are not public
 MARK = "# --- "  # begins the heading of a section in a stub
 HEAD = """# Python
 
@@ -64,5 +65,9 @@ def api_page() -> str:
     for package in STUBS:
         for heading, names in public_names(package):
             lines += [f"## {heading}", ""]
-            lines += [f"::: {module}.{name}" for name, module in names] + [""]
+            for name, module in names:
+                lines.append(f"::: {module}.{name}")
+                if name in IN_PARTS:
+                    lines += ["    options:", "      inherited_members: true"]
+            lines.append("")
     return "\n".join(lines) + TAIL
