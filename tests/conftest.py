@@ -21,8 +21,6 @@ LONGEST = (
     "networks/test_critics.py",
     "workers/test_ray.py",
     "cli/test_cli.py",
-    "cli/test_train.py",
-    "cli/test_evaluating.py",
     "hostile/test_fuzz.py",
     "hostile/test_sister_games.py",
     "replays/test_browser.py",

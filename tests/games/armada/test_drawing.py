@@ -112,6 +112,7 @@ def test_the_places_of_the_last_order_are_outlined() -> None:
 ORDERS = {
     "stage": ORDER,
     "order": -1,
+    "colour": [0, -1],  # green's turn
     "claims": [NEW_CLAIM, 0, CLAIM_DUE, 0],
 }  # the part of a state that the text needs
 
