@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.compiler.bits import thirty_two_bits
 from armarl.compiler.randomness import draw, pick, seed, seed_chance, uniform
 from armarl.compiler.types import Mask, Observation, Returns, States
 from armarl.compiler.work_sharing import Body
@@ -31,8 +30,7 @@ Chance = NDArray[np.uint64]  # (batch,) one stream of random numbers per game
 WrittenRows = NDArray[Any]  # one row per game; a GPU uses its own memory layout
 Scratch = States  # records of the type `Variant.scratch`
 
-PackedMasks = NDArray[np.int32]  # (n, `packed_size`) masks with 32 actions per word
-PER_WORD = 32
+PackedMasks = NDArray[np.uint8]  # (n, `packed_size`) masks with eight actions per byte
 
 # Results of `play_one` in place of a seat.
 HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL = -ENDED, -CUT_SHORT, -ILLEGAL
@@ -51,42 +49,30 @@ def own(thread: int) -> int:
 
 
 def packed_size(actions: int) -> int:
-    """Return the number of 32-bit words of a packed mask."""
-    return -(-actions // PER_WORD)
+    """Return the number of bytes of a packed mask."""
+    return -(-actions // 8)
 
 
-def pack(mask: Mask, packed: NDArray[np.int32]) -> None:
-    """Write a mask to bits: action `a` is bit `a % 32` of word `a // 32`.
+def pack(mask: Mask, packed: NDArray[np.uint8]) -> None:
+    """Write a mask to bits: action `a` is bit `a // size` of byte `a % size`.
 
-    A GPU has a loop of its own (`armarl.devices.cuda_kernels`).
+    So LLVM vectorises the loop. With neighbouring actions in one byte it would not.
     """
-    size = mask.size
-    for word in range(size // PER_WORD):
-        packed[word] = thirty_two_bits(mask, PER_WORD * word)
-    rest = size % PER_WORD
-    if rest == 0:
-        return
-    if size > PER_WORD:  # the last 32 actions, without those that the word before has
-        packed[packed.size - 1] = thirty_two_bits(mask, size - PER_WORD) >> (PER_WORD - rest)
-    else:
-        pack_singly(mask, packed)
+    size = packed.size
+    for i in range(size):
+        packed[i] = mask[i]
+    for bit in range(1, 8):
+        some = mask[bit * size : (bit + 1) * size]
+        for i in range(some.size):
+            packed[i] |= some[i] << bit
 
 
-def pack_singly(mask: Mask, packed: NDArray[np.int32]) -> None:
-    """Do `pack`, action by action."""
-    for word in range(packed.size):
-        first = PER_WORD * word
-        bits = np.int64(0)
-        for action in range(first, min(first + PER_WORD, mask.size)):
-            bits |= np.int64(mask[action]) << (action - first)
-        packed[word] = bits
-
-
-def is_packed(packed: NDArray[np.int32], action: int) -> bool:
+def is_packed(packed: NDArray[np.uint8], action: int) -> bool:
     """Return whether a packed mask has the action, which may be any number."""
-    if action < 0 or action >= PER_WORD * packed.size:
+    size = packed.size
+    if action < 0 or action >= 8 * size:
         return False
-    bit: int = packed[action >> 5] >> (action & 31) & 1
+    bit: int = packed[action % size] >> (action // size) & 1
     return bit != 0
 
 
@@ -443,7 +429,7 @@ class Plays(NamedTuple):
     kind: int  # number of the reward
     same_step: bool  # restart a game in the same step in which it ends
     over: Int8s  # (n,) final status of games that have not restarted; PLAYING for the others
-    legal: PackedMasks  # (n, words) masks of the current states; our own copy
+    legal: PackedMasks  # (n, bytes) masks of the current states; our own copy
     ends: Int8s  # (n,) written: status of each game after the step
     rewards: Float64s  # (n, players) written
     finals: States  # (n,) written if `same_step` and the game ended: its last state
@@ -454,8 +440,8 @@ class Sights(NamedTuple):
 
     states: States  # (n,)
     over: Int8s  # (n,) as in `Plays`
-    legal: PackedMasks  # (n, words) written; our own copy
-    spare: Int8s  # (2 * threads, actions) scratch: another thread may write to `masks` meanwhile
+    legal: PackedMasks  # (n, bytes) written; our own copy
+    spare: Int8s  # (2 * threads, actions) scratch
     seats: Int64s  # (n,) written: the seat to move
     observations: WrittenRows  # float32 (n, size)
     masks: WrittenRows  # int8 (n, actions)

@@ -180,10 +180,7 @@ def simulated_binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
     return Binding(name, verbs, lambda function, merge=False: function, OWN, fixed=fixed)
 
 
-OWN: dict[Callable[..., Any], Callable[..., Any]] = {
-    batch_loops.own: own_row,
-    batch_loops.pack: batch_loops.pack_singly,
-}
+OWN = {batch_loops.own: own_row}
 
 
 @cache
