@@ -7,7 +7,6 @@ stream is seeded with the deal. So a game is the same alone and in a batch of an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -95,7 +94,7 @@ class SeatBatch:
         numbers = games if seeds is None else seeds
         self.over[games] = False
         while games.size:
-            openings = seat_loops.Openings(self._batch, games, reseed, numbers, self._seat)
+            openings = seat_loops.Openings(self._batch(), games, reseed, numbers, self._seat)
             self.game.run(seat_loops.open_game, games.size, openings)
             self.lineups[games, 1:] = self.lineups_of(games)
             self._advance(games)
@@ -119,7 +118,7 @@ class SeatBatch:
         self._refuse_within()
         self._refuse_half_played()
         self._half_played = True
-        batch = self._batch
+        batch = self._batch()
         self.game.run(seat_loops.answer, self.size, seat_loops.Answers(batch, actions))
         self._play_others()
         self.game.run(seat_loops.settle, self.size, batch, least=LEAST_GAMES_OF_LIGHT_LOOPS)
@@ -147,7 +146,7 @@ class SeatBatch:
 
     def view(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
         """Write the learner's observation and mask of every game. Masks of ended games are 1."""
-        views = seat_loops.LearnerViews(self._batch, observations, masks)
+        views = seat_loops.LearnerViews(self._batch(), observations, masks)
         self.game.run(seat_loops.view_learner, self.size, views)
 
     def final_views(self, games: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
@@ -158,13 +157,10 @@ class SeatBatch:
         return observations, masks
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = self.__dict__ | {"_asking": False}  # a copy waits for no player
-        kept.pop("_batch", None)  # it is made again, of the copy's arrays
-        return kept
+        return self.__dict__ | {"_asking": False}  # a copy waits for no player
 
-    @cached_property
     def _batch(self) -> seat_loops.SeatGames:
-        """The batch as compiled loops take it. No array in it is ever replaced."""
+        """Return the batch as compiled loops take it."""
         masks = self.game.scratch_masks(self.size)
         return seat_loops.SeatGames(
             states=self.states,
@@ -188,7 +184,7 @@ class SeatBatch:
 
     def _advance(self, games: NDArray[np.int64]) -> None:
         """Let random players act in `games`, and record the next player to move."""
-        self.game.run(seat_loops.advance, games.size, seat_loops.Advances(self._batch, games))
+        self.game.run(seat_loops.advance, games.size, seat_loops.Advances(self._batch(), games))
 
     def _play_others(self) -> None:
         """Let the players act until every game has ended or waits for the learner."""
