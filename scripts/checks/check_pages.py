@@ -104,18 +104,18 @@ async def measure(server: Server, options: argparse.Namespace, games: int) -> No
     headers = {"origin": server.root}
     async with httpx2.AsyncClient(headers=headers, limits=limits, timeout=120) as client:
         pages = []
-        for number in range(games):
+        for number in range(games + 1):
             seats = [{"name": "Ann", "own_key": False}, *[options.player] * (options.seats - 1)]
             body = {**variant, "seats": seats, "deal": number}
             body["options"] = {**body["options"], "players": options.seats}
             answer = await client.post(f"{server.host_page}new", json=body)
             assert answer.status_code == 200, answer.text
             pages.append(Page(client, server.root, answer.json()["keys"][0][0], number))
-        first = Page(client, server.root, pages[0]._table.rsplit("/", 2)[1], 99)
-        await first.play(0.05, time.perf_counter() + 3)  # compiles what is not compiled yet
+        first = pages.pop()  # a game of its own, which compiles what is not compiled yet
+        await first.play(0.05, time.perf_counter() + 3)
         before, began = cpu_seconds(server), time.perf_counter()
         until = began + options.seconds
-        await asyncio.gather(*(page.play(options.pause, until) for page in pages[-games:]))
+        await asyncio.gather(*(page.play(options.pause, until) for page in pages))
         wall, busy = time.perf_counter() - began, cpu_seconds(server) - before
     answers, replies, nothing = (
         np.concatenate([np.array(getattr(page, name)) for page in pages])

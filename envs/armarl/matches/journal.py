@@ -43,6 +43,7 @@ class Journal:
         self.actions: list[int] = []
         self.seats: list[int] = []
         self.ending = ""
+        self._look()
 
     @classmethod
     def begin(cls, path: Path, game: Game, names: Sequence[str], seed: int) -> Journal:
@@ -91,14 +92,17 @@ class Journal:
     @property
     def is_playing(self) -> bool:
         """Whether the rules let the game go on."""
-        return bool(self.game.statuses(self.states[-1])[0][0] == PLAYING)
+        return self._is_playing
 
     @property
     def to_move(self) -> int | None:
         """The seat to move, or None if the game is over or has been stopped."""
-        if self.ending or not self.is_playing:
-            return None
-        return int(self.game.statuses(self.states[-1])[1][0])
+        return self._mover if self._is_playing and not self.ending else None
+
+    def _look(self) -> None:
+        """Note what the rules say of the position: whether the game goes on, and who is to move."""
+        statuses, seats = self.game.statuses(self.states[-1])
+        self._is_playing, self._mover = bool(statuses[0] == PLAYING), int(seats[0])
 
     def play(self, action: int) -> None:
         """Play a legal action of the seat to move. It is on disk when this returns.
@@ -120,6 +124,7 @@ class Journal:
         self.states.append(after)
         self.actions.append(action)
         self.seats.append(seat)
+        self._look()
         if not self.is_playing:
             self.stop()
 
@@ -130,6 +135,7 @@ class Journal:
         for history in (self.states, self.actions, self.seats):
             del history[-1]
         self._recorder.undone(self.state)
+        self._look()
 
     def stop(self) -> None:
         """Finish the record. A game that the rules have not ended counts as stopped.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,17 +63,23 @@ class Advice:
 
     def digest(self) -> str:
         """Return a hash of the advisers' choices in some positions, to detect a change of them."""
-        game, rng = self._game, np.random.default_rng(0)
-        states, chance = game.new_states(np.arange(_SAMPLE)), RandomPlayer(game)
-        found = hashlib.sha256()
-        for _ in range(_DEPTH):
-            statuses, seats = game.statuses(states)
-            playing = np.flatnonzero(statuses == 0)
-            positions, movers = game.taken(states, playing), seats[playing]
-            found.update(self.actions(positions, movers).tobytes())
-            chosen = chance.choose(positions, movers, rng.random(playing.size))
-            game.apply(states, playing, chosen)
-        return found.hexdigest()[:16]
+        return _digest(self._game, self.advisers)
+
+
+@lru_cache(maxsize=64)
+def _digest(game: Game, advisers: tuple[str, ...]) -> str:
+    """Return the hash of `Advice.digest`. Scripted players do not change while a program runs."""
+    advice, rng = Advice(game, advisers), np.random.default_rng(0)
+    states, chance = game.new_states(np.arange(_SAMPLE)), RandomPlayer(game)
+    found = hashlib.sha256()
+    for _ in range(_DEPTH):
+        statuses, seats = game.statuses(states)
+        playing = np.flatnonzero(statuses == 0)
+        positions, movers = game.taken(states, playing), seats[playing]
+        found.update(advice.actions(positions, movers).tobytes())
+        chosen = chance.choose(positions, movers, rng.random(playing.size))
+        game.apply(states, playing, chosen)
+    return found.hexdigest()[:16]
 
 
 def _adviser(adviser: str, game: Game) -> GreedyPlayer:

@@ -78,6 +78,7 @@ class Table:
     _players: dict[int | tuple[int, str], Player] = field(default_factory=dict)
     _study: Study | None = None
     _boards: dict[str, Picture] = field(default_factory=dict)
+    _windows: dict[int, Window] = field(default_factory=dict)  # by audience
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @classmethod
@@ -269,7 +270,9 @@ class Table:
         return {"board": name, "base": None if "sheet" in found else have, **found}
 
     def _window(self, audience: int) -> Window:
-        return Window(self._journal, audience, self.names)
+        if audience not in self._windows:
+            self._windows[audience] = Window(self._journal, audience, self.names)
+        return self._windows[audience]
 
     def _ending(self) -> str | None:
         """Return how the game ended, in words, or None while it goes on."""
@@ -337,6 +340,7 @@ class Table:
             self.about.undone += 1
             _write(self._folder, self.name, self.about)
             self._journal.undo()
+            self._windows.clear()
             self.trouble = None
 
     def _may_undo(self, seat: int) -> bool:

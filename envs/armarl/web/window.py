@@ -37,6 +37,8 @@ _SEAT = re.compile(r"\bplayer (\d+)\b")  # as games name a seat
 class Window:
     """A game as an audience sees it.
 
+    It keeps what it has told of decisions. Make a new one when a decision is taken back.
+
     Attributes:
         game: the variant.
         audience: a seat, ONLOOKER or EVERYTHING.
@@ -45,6 +47,8 @@ class Window:
     def __init__(self, journal: Journal, audience: int, names: Sequence[str]) -> None:
         self.game, self.audience = journal.game, audience
         self._journal, self._names = journal, tuple(names)
+        self._news: dict[int, dict[str, Any]] = {}  # what was told of decisions
+        self._ends: dict[int, bool] = {}  # whether a turn was over with a decision
 
     # --- positions -------------------------------------------------------------------------------
 
@@ -94,7 +98,11 @@ class Window:
 
     def news(self, first: int, last: int) -> list[dict[str, Any]]:
         """Return in words what the decisions from number `first` to `last` - 1 did."""
-        return [self._told(number) for number in range(max(first, last - _NEWS, 0), last)]
+        numbers, news = range(max(first, last - _NEWS, 0), last), self._news
+        for number in numbers:
+            if number not in news:
+                news[number] = self._told(number)
+        return [news[number] for number in numbers]
 
     def _told(self, number: int) -> dict[str, Any]:
         """Tell a decision.
@@ -112,7 +120,7 @@ class Window:
         told = game.tell(
             states[1], (seat, action), before=states[0], names=self._names, **window._how()
         )
-        summary = ""
+        summary, self._ends[number] = "", told.ends_turn
         if told.ends_turn:
             summary = self._summary(number) or " ".join(told.words)
         return {
@@ -144,9 +152,12 @@ class Window:
 
     def _ended_turn(self, number: int) -> bool:
         """Return whether a turn was over with a decision, which everybody knows."""
-        before, after = (self._journal.states[k][0] for k in (number, number + 1))
-        last = self._journal.seats[number], self._journal.actions[number]
-        return self.game.tell(after, last, before=before, public=True).ends_turn
+        if number not in self._ends:
+            before, after = (self._journal.states[k][0] for k in (number, number + 1))
+            last = self._journal.seats[number], self._journal.actions[number]
+            told = self.game.tell(after, last, before=before, public=True)
+            self._ends[number] = told.ends_turn
+        return self._ends[number]
 
     def where(self, place: str) -> str:
         """Return what the picture says of a place, such as `c4`, or an empty text."""
@@ -164,16 +175,13 @@ class Window:
     def choices(self) -> dict[str, Any]:
         """Return what the seat to move, which must be the audience, is asked and may do."""
         game, state = self.game, self._state(-1)
-        found, families, places = guide(game), family_of(game), places_of(game)
+        found, entries = guide(game), _entries(game)
         asked, about = ("", []) if found is None else found.question(game, state)
         legal = np.flatnonzero(self._mask())
         return {
             "question": asked or "Choose an action.",
             "about": [] if found is None else [found.cells(game)[cell] for cell in about],
-            "actions": [
-                [game.actions.texts[a], families[a], number_of(game, a), *places[a]]
-                for a in legal.tolist()
-            ],
+            "actions": [entries[action] for action in legal.tolist()],
             "warnings": self._warnings(state),
         }
 
@@ -351,13 +359,23 @@ def places_of(game: Game) -> list[tuple[str, ...]]:
     ]
 
 
+@lru_cache(maxsize=64)
+def _entries(game: Game) -> list[list[Any]]:
+    """Return each action as the page gets it: notation, family, number, and what is clicked."""
+    return [
+        [game.actions.texts[action], family, _number_of(game, action), *places]
+        for action, (family, places) in enumerate(
+            zip(family_of(game), places_of(game), strict=True)
+        )
+    ]
+
+
 def meaning(game: Game, action: int) -> str:
     """Return the meaning of an action, with its rule's number."""
     return game.actions.families[family_of(game)[action]].meaning
 
 
-@lru_cache(maxsize=4096)
-def number_of(game: Game, action: int) -> int | None:
+def _number_of(game: Game, action: int) -> int | None:
     """Return the number in an action, such as the value of a Warrior or an amount of bands."""
     family = game.actions.families[family_of(game)[action]]
     rest = action - game.actions.first[family.name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from armarl.games.armadora.board import (
     COLUMNS,
     LINE_NAMES,
     LINE_SQUARES,
+    LINES,
     MINI_SQUARES,
     ROWS,
     SQUARE_NAMES,
@@ -82,13 +84,16 @@ def picture(scene: Scene) -> Picture:
     lands = territories(scene.view, scene.game.sides)
     land_of = {name: land for land in lands for name in land.squares}
     walled = {_spot(scene, land): land for land in lands} if len(lands) > 1 else {}
-    marked = _changed(scene)
+    marked, stands = _changed(scene), set(scene.view["palisades"])
     parts = [
-        _ground(scene),
-        *(_tint(land_of[name], name) for name in SQUARE_NAMES),
+        _ground(scene.view["options"].get("board", "whole")),
+        *(_tint(land_of[name].leader, name) for name in SQUARE_NAMES),
         *(_square(scene, number, marked) for number in range(SQUARES)),
-        *(_line(scene, number, marked) for number in range(len(LINE_NAMES))),
-        *(_score(scene, number, walled.get(name)) for number, name in enumerate(SQUARE_NAMES)),
+        *(_line(number, name in stands, name in marked) for number, name in enumerate(LINE_NAMES)),
+        *(
+            _score(scene, number, walled[name]) if name in walled else _no_score(number)
+            for number, name in enumerate(SQUARE_NAMES)
+        ),
         *_heading(scene),
         *(part for player in range(scene.game.players) for part in _panel(scene, player)),
     ]
@@ -191,9 +196,9 @@ def _corner(square: int) -> tuple[int, int]:
     return LEFT + square % COLUMNS * CELL, TOP + square // COLUMNS * CELL
 
 
-def _ground(scene: Scene) -> Part:
+@lru_cache(maxsize=4)
+def _ground(board: str) -> Part:
     """Return what no move changes: the page, the squares and their names."""
-    board = scene.view["options"].get("board", "whole")
     text = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--page)"/>'
     for square, name in enumerate(SQUARE_NAMES):
         x, y = _corner(square)
@@ -215,10 +220,11 @@ def _ground(scene: Scene) -> Part:
     return Part((0, 0, WIDTH, HEIGHT), f'<g id="ground">{text}</g>')
 
 
-def _tint(land: Territory, name: str) -> Part:
-    """Return the tint of a square, which tells who leads in its territory."""
+@lru_cache(maxsize=4 * SQUARES)
+def _tint(leader: int | None, name: str) -> Part:
+    """Return the tint of a square, which tells which side leads in its territory."""
     x, y = _corner(SQUARE_NAMES.index(name))
-    fill = "none" if land.leader is None else f"url(#side{land.leader})"
+    fill = "none" if leader is None else f"url(#side{leader})"
     rect = f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}"/>'
     return Part((x, y, CELL, CELL), f'<g id="land-{name}">{rect}</g>')
 
@@ -327,16 +333,16 @@ def _pile(gold: int) -> str:
     )
 
 
-def _line(scene: Scene, line: int, marked: set[str]) -> Part:
+@lru_cache(maxsize=4 * LINES)
+def _line(line: int, stands: bool, marked: bool) -> Part:
     """Return a line between two squares, with its palisade."""
     name, (a, b) = LINE_NAMES[line], LINE_SQUARES[line]
     x, y = _corner(b)
-    upright = b == a + 1
-    stands, text = name in scene.view["palisades"], ""
+    upright, text = b == a + 1, ""
     if stands:
         edge = (
             'stroke="var(--glow)" stroke-width="5"'
-            if name in marked
+            if marked
             else 'stroke="var(--wood-edge)" stroke-width="2.5"'
         )
         text = _palisade(edge)
@@ -378,17 +384,15 @@ def _spot(scene: Scene, land: Territory) -> str:
     return min(land.squares, key=crowd)
 
 
-def _score(scene: Scene, square: int, land: Territory | None) -> Part:
-    """Return the points in a walled territory, or nothing.
+def _score(scene: Scene, square: int, land: Territory) -> Part:
+    """Return the points in a walled territory.
 
     A side that leads with no more points than another has a reinforcement here (ARM-29). Its sign
     shows a plus.
     """
-    x, y = _corner(square)
     text, at = "", 0.0
-    for side, points in enumerate(land.points if land else ()):
+    for side, points in enumerate(land.points):
         if points:
-            assert land is not None
             words = f"{points}{'+' if land.open[side] else ''}"
             text += f'<g transform="translate({at + 10:g} 10)">'
             text += _shape(side, 15, paint_of(scene, side), "var(--white)", 1.5)
@@ -400,10 +404,21 @@ def _score(scene: Scene, square: int, land: Territory | None) -> Part:
     if text:
         back = f'<rect y="-1" width="{at:.0f}" height="23" rx="8" fill="var(--page)"'
         text = f'{back} opacity=".85"/>{text}'
-    left = min(x + 13.0, LEFT + COLUMNS * CELL - 6 - at)
-    name = SQUARE_NAMES[square]
+    return _at_score(square, text, at)
+
+
+@lru_cache(maxsize=SQUARES)
+def _no_score(square: int) -> Part:
+    """Return the empty place of the points, for a square that shows none."""
+    return _at_score(square, "", 0)
+
+
+def _at_score(square: int, text: str, width: float) -> Part:
+    """Return the points of a territory, of some width, in the corner of a square."""
+    (x, y), name = _corner(square), SQUARE_NAMES[square]
+    left = min(x + 13.0, LEFT + COLUMNS * CELL - 6 - width)
     svg = f'<g id="score-{name}" transform="translate({left:.1f} {y + 7})">{text}</g>'
-    return Part((left - 1, y + 4, max(at, 1.0) + 2, 28), svg)
+    return Part((left - 1, y + 4, max(width, 1.0) + 2, 28), svg)
 
 
 # --- around the board ----------------------------------------------------------------------------
