@@ -24,6 +24,7 @@ comes from outside. A verb must work on a CPU thread and on a GPU thread.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Concatenate, NamedTuple
 
 from armarl.compiler.decorators import kernel
@@ -146,6 +147,7 @@ class Verbs(NamedTuple):
     this verb does not offer them. Does not change `s`."""
 
 
+@cache
 def takes_fixed(function: Callable[..., Any]) -> bool:
     """Tell if a function has a parameter `fixed`, the tuple or the record of that name."""
     code = function.__code__

@@ -7,6 +7,7 @@ stream is seeded with the deal. So a game is the same alone and in a batch of an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from armarl.common.messages import counted
 from armarl.common.numbers import whole_number
+from armarl.compiler.types import States
 from armarl.core.array_checks import LARGEST_BATCH
 from armarl.core.game import Game
 from armarl.core.threads import LEAST_GAMES_OF_LIGHT_LOOPS
@@ -94,7 +96,7 @@ class SeatBatch:
         numbers = games if seeds is None else seeds
         self.over[games] = False
         while games.size:
-            openings = seat_loops.Openings(self._batch(), games, reseed, numbers, self._seat)
+            openings = seat_loops.Openings(self._batch, games, reseed, numbers, self._seat)
             self.game.run(seat_loops.open_game, games.size, openings)
             self.lineups[games, 1:] = self.lineups_of(games)
             self._advance(games)
@@ -118,7 +120,7 @@ class SeatBatch:
         self._refuse_within()
         self._refuse_half_played()
         self._half_played = True
-        batch = self._batch()
+        batch = self._batch
         self.game.run(seat_loops.answer, self.size, seat_loops.Answers(batch, actions))
         self._play_others()
         self.game.run(seat_loops.settle, self.size, batch, least=LEAST_GAMES_OF_LIGHT_LOOPS)
@@ -146,7 +148,7 @@ class SeatBatch:
 
     def view(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
         """Write the learner's observation and mask of every game. Masks of ended games are 1."""
-        views = seat_loops.LearnerViews(self._batch(), observations, masks)
+        views = seat_loops.LearnerViews(self._batch, observations, masks)
         self.game.run(seat_loops.view_learner, self.size, views)
 
     def final_views(self, games: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
@@ -157,10 +159,29 @@ class SeatBatch:
         return observations, masks
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_asking": False}  # a copy waits for no player
+        kept = self.__dict__ | {"_asking": False}  # a copy waits for no player
+        kept.pop("_batch", None)  # it is made again, of the copy's arrays
+        return kept
 
+    def seat_players(self, players: Sequence[Player]) -> None:
+        """Put other players into the other seats, from the next decision on."""
+        self.players = players
+        self.__dict__.pop("_batch", None)  # it tells which of them are random
+
+    def restore(
+        self,
+        states: States,
+        seats: NDArray[np.int64],
+        lineups: NDArray[np.int64],
+        chance: NDArray[np.uint64],
+    ) -> None:
+        """Go on with games in which every learner is to move, of arrays like the attributes."""
+        self.states[:], self.seats[:] = states, seats
+        self.lineups[:], self.chance[:] = lineups, chance
+
+    @cached_property
     def _batch(self) -> seat_loops.SeatGames:
-        """Return the batch as compiled loops take it."""
+        """The batch as compiled loops take it. So no attribute may become another array."""
         masks = self.game.scratch_masks(self.size)
         return seat_loops.SeatGames(
             states=self.states,
@@ -184,7 +205,7 @@ class SeatBatch:
 
     def _advance(self, games: NDArray[np.int64]) -> None:
         """Let random players act in `games`, and record the next player to move."""
-        self.game.run(seat_loops.advance, games.size, seat_loops.Advances(self._batch(), games))
+        self.game.run(seat_loops.advance, games.size, seat_loops.Advances(self._batch, games))
 
     def _play_others(self) -> None:
         """Let the players act until every game has ended or waits for the learner."""

@@ -68,7 +68,7 @@ class PoolBatch(SeatBatch):
 
     def refresh(self, latest: Player) -> None:
         """Set the players: this policy, and the players that are in the pool now."""
-        self.players = [latest, *self.pool.players]
+        self.seat_players([latest, *self.pool.players])
 
     def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
         sides = np.array(self.game.sides)  # clockwise; the pattern is the same from every seat
@@ -243,16 +243,15 @@ class MaskablePPOLearner:
         model._n_updates = count_of(values["updates"])
         if values["begun"]:
             states = np.ascontiguousarray(games["states"]).view(self._game.blank.dtype)
-            states = states.reshape(-1).copy()
+            states = states.reshape(-1)
             self._game.check_states(states)
             check_range(games["seats"], 0, self._game.players - 1, "the games' seats")
             most = len(env.games.pool.players)  # 0 is the latest policy
             check_range(games["lineups"], LEARNER, most, "the games' lineups")
             # Without a learner, games would be dealt forever to find one that waits for it.
             check_range(games["lineups"][:, 0], LEARNER, LEARNER, "the lineups' learners")
-            env.games.states = states
-            env.games.seats, env.games.lineups = games["seats"].copy(), games["lineups"].copy()
-            env.games.chance, env.lengths = games["chance"].copy(), games["lengths"].copy()
+            env.games.restore(states, games["seats"], games["lineups"], games["chance"])
+            env.lengths = games["lengths"].copy()
             model._last_obs = env.observe()
             model._last_episode_starts = games["episode_starts"].astype(bool)
         env.recent = recent_returns(values["recent"])
