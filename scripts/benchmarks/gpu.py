@@ -130,8 +130,8 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     over, ends = game.zeros((2, batch), np.int8)
     rewards = game.zeros((batch, game.game.players), np.float64)
     finals = states.clone()
-    legal = game.interleaved((batch, batch_loops.packed_size(len(game.game.actions))), np.uint8)
-    legal[:] = 255
+    legal = game.interleaved((batch, batch_loops.packed_size(len(game.game.actions))), np.int32)
+    legal[:] = -1
     plays = batch_loops.Plays(states, actions, 0, True, over, legal, ends, rewards, finals)
 
     def step() -> None:

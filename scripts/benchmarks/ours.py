@@ -162,7 +162,7 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     over, ends = np.zeros((2, batch), np.int8)
     finals, rewards = np.full(batch, game.blank), np.zeros((batch, game.players))
     masks = game.legal_masks(states)
-    legal = np.full((batch, batch_loops.packed_size(len(game.actions))), 255, np.uint8)
+    legal = np.full((batch, batch_loops.packed_size(len(game.actions))), -1, np.int32)
     plays = batch_loops.Plays(states, actions, 0, True, over, legal, ends, rewards, finals)
     calls = _calls(batch)
 

@@ -59,6 +59,9 @@ def alike(game: Game, action: int) -> int:
 def put(table: Table, states: list[States], actions: list[int], seats: list[int]) -> None:
     journal = table._journal
     journal.states, journal.actions, journal.seats = list(states), list(actions), list(seats)
+    journal._look()
+    table._windows.clear()
+    table._boards.clear()
 
 
 def answers(pages: Pages, key: str, seat: int | None, version: str, last: int) -> list[Any]:
@@ -139,7 +142,6 @@ def compare(game: Game, folder: Path, decisions: int, seed: int) -> tuple[int, i
             for history in ((states, actions), (others, same)):
                 put(table, *history, seats)
                 table.about.undone = 0
-                table._boards.clear()
                 told_here = answers(pages, key, seat, table.version, len(actions))
                 for text in told:
                     version, body = table.version, {"seat": seat, "action": text}

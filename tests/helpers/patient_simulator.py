@@ -26,7 +26,7 @@ from armarl.devices import cuda_kernels
 
 LONGEST = 0.001  # seconds: a thread may come to wait for the others meanwhile
 run_at_once = BlockManager.run
-compiled_pack = kernel(batch_loops.pack)
+compiled_pack = kernel(batch_loops.pack_singly)
 _at_once = False
 
 
@@ -48,7 +48,7 @@ def run(block: Any, place: tuple[int, ...], *arguments: Any) -> None:
         block._f(*arguments)
 
 
-def pack(mask: NDArray[np.int8], packed: NDArray[np.uint8]) -> None:
+def pack(mask: NDArray[np.int8], packed: NDArray[np.int32]) -> None:
     compiled_pack(mask, packed)
 
 

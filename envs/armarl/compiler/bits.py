@@ -1,6 +1,7 @@
 """Bit operations on 64-bit words: count ones, find the lowest one, load eight bytes.
 
-Each takes one or a few processor instructions, also on a GPU.
+Each takes one or a few processor instructions, also on a GPU. Only `thirty_two_bits` is for a CPU
+alone.
 """
 
 from __future__ import annotations
@@ -37,6 +38,15 @@ def eight_bytes(numbers: Any, first: Int) -> Int:
     return word
 
 
+@inlined
+def thirty_two_bits(numbers: Any, first: Int) -> Int:
+    """Return the lowest bits of the 32 one-byte numbers from `first` on, as an int64.
+
+    Number `first + i` gives bit `i`. The array must be contiguous.
+    """
+    return _lowest_bits(numbers, first)
+
+
 # --- the LLVM instructions -----------------------------------------------------------------------
 
 
@@ -56,6 +66,19 @@ def _zeros_below(typing_context: Any, bits: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _lowest_bits(typing_context: Any, numbers: Any, first: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        bytes_32 = ir.VectorType(ir.IntType(8), 32)
+        at = builder.bitcast(builder.gep(array.data, [arguments[1]]), bytes_32.as_pointer())
+        lowest_bits = builder.trunc(builder.load(at, align=1), ir.VectorType(ir.IntType(1), 32))
+        word = builder.bitcast(lowest_bits, ir.IntType(32))  # x86 has an instruction for it
+        return builder.zext(word, ir.IntType(64))
+
+    return types.int64(numbers, types.intp), generate
+
+
 def _ones_in_python(bits: Any) -> Any:
     return np.int64((int(bits) & (1 << 64) - 1).bit_count())
 
@@ -64,5 +87,10 @@ def _zeros_below_in_python(bits: Any) -> Any:
     return np.int64((int(bits) & -int(bits)).bit_length() - 1)
 
 
+def _lowest_bits_in_python(numbers: Any, first: Any) -> Any:
+    return np.int64(sum((int(numbers[first + i]) & 1) << i for i in range(32)))
+
+
 if PLAIN_PYTHON:
+    _lowest_bits = _lowest_bits_in_python
     _ones, _zeros_below = _ones_in_python, _zeros_below_in_python

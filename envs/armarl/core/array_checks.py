@@ -89,7 +89,8 @@ def takes(array: Any, shape: tuple[int, ...], dtype: Any) -> bool:
     """
     return (
         type(array) is np.ndarray
-        and (array.shape, array.dtype) == (shape, dtype)
+        and array.shape == shape
+        and array.dtype == dtype
         and array.flags.carray
     )
 

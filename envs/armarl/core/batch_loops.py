@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.bits import thirty_two_bits
 from armarl.compiler.randomness import draw, pick, seed, seed_chance, uniform
 from armarl.compiler.types import Mask, Observation, Returns, States
 from armarl.compiler.work_sharing import Body
@@ -30,7 +31,8 @@ Chance = NDArray[np.uint64]  # (batch,) one stream of random numbers per game
 WrittenRows = NDArray[Any]  # one row per game; a GPU uses its own memory layout
 Scratch = States  # records of the type `Variant.scratch`
 
-PackedMasks = NDArray[np.uint8]  # (n, `packed_size`) masks with eight actions per byte
+PackedMasks = NDArray[np.int32]  # (n, `packed_size`) masks with 32 actions per word
+PER_WORD = 32
 
 # Results of `play_one` in place of a seat.
 HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL = -ENDED, -CUT_SHORT, -ILLEGAL
@@ -49,30 +51,44 @@ def own(thread: int) -> int:
 
 
 def packed_size(actions: int) -> int:
-    """Return the number of bytes of a packed mask."""
-    return -(-actions // 8)
+    """Return the number of 32-bit words of a packed mask."""
+    return -(-actions // PER_WORD)
 
 
-def pack(mask: Mask, packed: NDArray[np.uint8]) -> None:
-    """Write a mask to bits: action `a` is bit `a // size` of byte `a % size`.
+def pack(mask: Mask, packed: NDArray[np.int32]) -> None:
+    """Write a mask to bits: action `a` is bit `a % 32` of word `a // 32`.
 
-    So LLVM vectorises the loop. With neighbouring actions in one byte it would not.
+    A GPU has a loop of its own (`armarl.devices.cuda_kernels`).
     """
-    size = packed.size
-    for i in range(size):
-        packed[i] = mask[i]
-    for bit in range(1, 8):
-        some = mask[bit * size : (bit + 1) * size]
-        for i in range(some.size):
-            packed[i] |= some[i] << bit
+    size = mask.size
+    for word in range(size // PER_WORD):
+        packed[word] = np.int32(thirty_two_bits(mask, PER_WORD * word))
+    rest = size % PER_WORD
+    if rest == 0:
+        return
+    if size > PER_WORD:  # the last 32 actions, without those that the word before has
+        packed[packed.size - 1] = np.int32(
+            thirty_two_bits(mask, size - PER_WORD) >> (PER_WORD - rest)
+        )
+    else:
+        pack_singly(mask, packed)
 
 
-def is_packed(packed: NDArray[np.uint8], action: int) -> bool:
+def pack_singly(mask: Mask, packed: NDArray[np.int32]) -> None:
+    """Do `pack`, action by action."""
+    for word in range(packed.size):
+        first = PER_WORD * word
+        bits = np.int64(0)
+        for action in range(first, min(first + PER_WORD, mask.size)):
+            bits |= np.int64(mask[action]) << (action - first)
+        packed[word] = np.int32(bits)
+
+
+def is_packed(packed: NDArray[np.int32], action: int) -> bool:
     """Return whether a packed mask has the action, which may be any number."""
-    size = packed.size
-    if action < 0 or action >= 8 * size:
+    if action < 0 or action >= PER_WORD * packed.size:
         return False
-    bit: int = packed[action % size] >> (action // size) & 1
+    bit: int = packed[action >> 5] >> (action & 31) & 1
     return bit != 0
 
 
@@ -429,7 +445,7 @@ class Plays(NamedTuple):
     kind: int  # number of the reward
     same_step: bool  # restart a game in the same step in which it ends
     over: Int8s  # (n,) final status of games that have not restarted; PLAYING for the others
-    legal: PackedMasks  # (n, bytes) masks of the current states; our own copy
+    legal: PackedMasks  # (n, words) masks of the current states; our own copy
     ends: Int8s  # (n,) written: status of each game after the step
     rewards: Float64s  # (n, players) written
     finals: States  # (n,) written if `same_step` and the game ended: its last state
@@ -440,8 +456,8 @@ class Sights(NamedTuple):
 
     states: States  # (n,)
     over: Int8s  # (n,) as in `Plays`
-    legal: PackedMasks  # (n, bytes) written; our own copy
-    spare: Int8s  # (2 * threads, actions) scratch
+    legal: PackedMasks  # (n, words) written; our own copy
+    spare: Int8s  # (2 * threads, actions) scratch: another thread may write to `masks` meanwhile
     seats: Int64s  # (n,) written: the seat to move
     observations: WrittenRows  # float32 (n, size)
     masks: WrittenRows  # int8 (n, actions)

@@ -180,7 +180,10 @@ def simulated_binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
     return Binding(name, verbs, lambda function, merge=False: function, OWN, fixed=fixed)
 
 
-OWN = {batch_loops.own: own_row}
+OWN: dict[Callable[..., Any], Callable[..., Any]] = {
+    batch_loops.own: own_row,
+    batch_loops.pack: batch_loops.pack_singly,
+}
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 import gymnasium
@@ -136,17 +137,17 @@ class SelfPlayBatch:
         self.final_states: States = self._device.put(np.full(size, game.blank))
         self._over = self._device.zeros((size,), np.int8)
         packed = size, batch_loops.packed_size(len(game.actions))
-        self._legal = self._device.interleaved(packed, np.uint8)  # of the last turn
+        self._legal = self._device.interleaved(packed, np.int32)  # of the last turn
         self._spare = self._device.interleaved((0, len(game.actions)), np.int8)
         self._begun = False
         self._known_turn: tuple[Any, ...] = ()  # the last arrays that were found to share no memory
         self._at_work = AtWork()
         self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # shapes and dtypes of a turn
-            "seats": ((size,), np.int64),
-            "observations": ((size, game.observation.size), np.float32),
-            "masks": ((size, len(game.actions)), np.int8),
-            "rewards": ((size, game.players), np.float64),
-            "ends": ((size,), np.int8),
+            "seats": ((size,), np.dtype(np.int64)),
+            "observations": ((size, game.observation.size), np.dtype(np.float32)),
+            "masks": ((size, len(game.actions)), np.dtype(np.int8)),
+            "rewards": ((size, game.players), np.dtype(np.float64)),
+            "ends": ((size,), np.dtype(np.int8)),
         }
 
     def new_turn(self) -> Turn:
@@ -314,15 +315,16 @@ class SelfPlayBatch:
         """
         if out is None:
             return self.new_turn()
-        for name, (shape, dtype) in self._columns.items():
-            if not self._device.is_array(getattr(out, name, None), shape, dtype):
+        arrays = tuple(getattr(out, name, None) for name in self._columns)
+        is_array = self._device.is_array
+        for (name, (shape, dtype)), array in zip(self._columns.items(), arrays, strict=True):
+            if not is_array(array, shape, dtype):
                 raise ValueError(
                     f"out.{name} must be {np.dtype(dtype)} of shape {shape}, C-contiguous and "
                     "writeable, as new_turn() makes it"
                 )
-        arrays = tuple(getattr(out, name) for name in self._columns)
         known = self._known_turn
-        if len(known) != len(arrays) or any(a is not b for a, b in zip(known, arrays, strict=True)):
+        if len(known) != len(arrays) or not all(map(is_, arrays, known)):
             columns = {f"out_{name}": getattr(out, name) for name in self._columns}
             array_checks.check_apart(states=self.states, final_states=self.final_states, **columns)
             self._known_turn = arrays

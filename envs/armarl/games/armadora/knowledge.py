@@ -15,7 +15,6 @@ from armarl.compiler.decorators import kernel
 from armarl.compiler.randomness import random_below, seed
 from armarl.compiler.types import Int, State
 from armarl.games.armadora.actions import VALUES
-from armarl.games.armadora.board import SQUARES
 from armarl.games.armadora.state import OVER, WARRIORS, all_warriors
 
 
@@ -85,16 +84,17 @@ def _deal_hidden(s: State, player: Int, pool: Any, hidden: Int) -> None:
     total = 0
     for v in range(VALUES):
         total += pool[v]
-    for square in range(SQUARES):
-        if (s.warriors[player] & hidden) >> square & 1:
-            draw = random_below(s, total)
-            v = 0
-            while draw >= pool[v]:
-                draw -= pool[v]
-                v += 1
-            pool[v] -= 1
-            total -= 1
-            s.value[square] = v + 1
+    left = s.warriors[player] & hidden
+    while left:
+        draw = random_below(s, total)
+        v = 0
+        while draw >= pool[v]:
+            draw -= pool[v]
+            v += 1
+        pool[v] -= 1
+        total -= 1
+        s.value[lowest(left)] = v + 1
+        left &= left - 1
 
 
 @kernel

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armarl.compiler.array_views import window
-from armarl.compiler.bits import count
+from armarl.compiler.bits import count, lowest
 from armarl.compiler.decorators import part
 from armarl.compiler.types import Bits, Observation, State
 from armarl.core.observation_blocks import Blocks, Declared, Target
@@ -292,12 +292,15 @@ def _territories(
 ) -> None:
     gold_there = gold_digits(s)
     squares = territory(s, CENTRE)  # the flood fill takes fewest steps from the middle
-    _territory(s, view, squares, ALL_SQUARES, gold_there, size, free, gold, points, hidden)
+    _territory(s, view, squares, CENTRE, gold_there, size, free, gold, points, hidden)
+    _everywhere(s, CENTRE, size, free, gold, points, hidden)  # as if it were the only territory
     remaining = ALL_SQUARES & ~squares
     while remaining:
         squares = territory(s, remaining & -remaining)
         remaining &= ~squares
-        _territory(s, view, squares, squares, gold_there, size, free, gold, points, hidden)
+        first = squares & -squares
+        _territory(s, view, squares, first, gold_there, size, free, gold, points, hidden)
+        _at_each(s, squares & ~first, first, size, free, gold, points, hidden)
 
 
 @part
@@ -313,26 +316,71 @@ def _territory(
     points: Target,
     hidden: Target,
 ) -> None:
-    """Write the values of the territory `squares` at each square of `where`."""
-    _at_each(where, count(squares) * size.unit, size.out, 0)
-    _at_each(where, count(squares & s.free) * free.unit, free.out, 0)
-    _at_each(where, sum_on(gold_there, squares) * gold.unit, gold.out, 0)
+    """Write the values of the territory `squares` at the one square of `where`."""
+    square = lowest(where)
+    size.out[square] = count(squares) * size.unit
+    free.out[square] = count(squares & s.free) * free.unit
+    gold.out[square] = sum_on(gold_there, squares) * gold.unit
     for k in range(s.players):
         held = s.warriors[seat_after(s, view.seat, k)] & squares
-        _at_each(where, count(held & ~view.known) * hidden.unit, hidden.out, k * SQUARES)
-        _at_each(where, sum_on(view.points, held) * points.unit, points.out, k * SQUARES)
+        hidden.out[k * SQUARES + square] = count(held & ~view.known) * hidden.unit
+        points.out[k * SQUARES + square] = sum_on(view.points, held) * points.unit
 
 
 @part
-def _at_each(squares: Bits, number: float, out: Observation, first: int) -> None:
-    """Write a number at each square of a set."""
+def _everywhere(
+    s: State,
+    where: Bits,
+    size: Target,
+    free: Target,
+    gold: Target,
+    points: Target,
+    hidden: Target,
+) -> None:
+    """Copy the values at the one square of `where` to all squares."""
+    square = lowest(where)
+    _fill(size.out, 0, square)
+    _fill(free.out, 0, square)
+    _fill(gold.out, 0, square)
+    for k in range(s.players):
+        _fill(points.out, k * SQUARES, square)
+        _fill(hidden.out, k * SQUARES, square)
+
+
+@part
+def _fill(out: Observation, first: int, square: int) -> None:
+    """Copy the number at a square of a block, which starts at `first`, to the whole block."""
     block = window(out, first, SQUARES)
-    if squares == ALL_SQUARES:
-        block[:] = number
-        return
-    for square in range(SQUARES):
-        if (squares >> square) & 1:
-            block[square] = number
+    number = block[square]
+    for i in range(block.size):
+        block[i] = number
+
+
+@part
+def _at_each(
+    s: State,
+    squares: Bits,
+    where: Bits,
+    size: Target,
+    free: Target,
+    gold: Target,
+    points: Target,
+    hidden: Target,
+) -> None:
+    """Copy the values at the one square of `where` to a set of squares.
+
+    One loop writes all blocks. A loop per block would be left at an unforeseen moment each time.
+    """
+    source = lowest(where)
+    while squares:
+        square = lowest(squares)
+        size.out[square] = size.out[source]
+        free.out[square] = free.out[source]
+        gold.out[square] = gold.out[source]
+        for k in range(s.players):
+            points.out[k * SQUARES + square] = points.out[k * SQUARES + source]
+            hidden.out[k * SQUARES + square] = hidden.out[k * SQUARES + source]
+        squares &= squares - 1
 
 
 # --- the advanced rules --------------------------------------------------------------------------
