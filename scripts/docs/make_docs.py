@@ -1,4 +1,4 @@
-"""Write generated documentation: `python scripts/make_docs.py`.
+"""Write generated documentation: `python scripts/docs/make_docs.py`.
 
 The games' pages and the page of training settings are made from the code. Parts of three pages
 about the shipped policies are made from the policies' files, and from results of `armarl exploit`.

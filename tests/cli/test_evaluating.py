@@ -178,7 +178,7 @@ def test_evaluate_a_policy_of_another_variant(run, tmp_path):
     path = tiny.policy(tmp_path, TWO)
     status, _, err = run("evaluate", path, "-o", "players=3")
     assert status == 1
-    assert "was made for players 2, this game has players 3" in err
+    assert "was made for players 2, but this game has players 3" in err
     status, _, err = run("evaluate", path, "-o", "advanced=true")
     assert status == 1
     assert "was made for options" in err

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = "\n".join([f"armarl {options.command}: {error}", *getattr(error, "__notes__", ())])
         tell(said, to=sys.stderr)
         return 1
-    except Exception:  # of user code, or our own fault: Python would print its text as it is
+    except Exception:  # from user code or a fault of ours; Python would print its text unfiltered
         tell(traceback.format_exc(), to=sys.stderr, end="")
         return 1
 
@@ -86,7 +86,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose messages hold no control sequences: arguments may be names of files."""
+    """A parser whose messages hold no control sequences, even if a file name in them does."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if message:
@@ -216,7 +216,7 @@ def _arena(command: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="play nothing: rate those that play in these files of records, people too",
+        help="play nothing: rate the players, and people, of the games in these files of records",
     )
     command.add_argument(
         "--deals",
@@ -363,7 +363,7 @@ def _draw(command: argparse.ArgumentParser) -> None:
         help="the picture to write, a name that ends in .svg or .png",
     )
     command.add_argument(
-        "--game", type=int, default=1, help="number of the game in the file, the first is 1 (1)"
+        "--game", type=int, default=1, help="number of the game in the file, counted from 1 (1)"
     )
     command.add_argument(
         "--move", type=int, help="draw the position after this action, 0 for the deal (the last)"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from armarl.matches.records import Record
     from armarl.replays.replay import Opinions
 
-_MOST_RESULT = 1 << 26  # bytes of an earlier result; ours have some kilobytes
+_MOST_RESULT = 1 << 26  # bytes of an earlier result; results have a few kilobytes
 FIRST_GAMES = 10  # of the pages of matches and tournaments
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -157,7 +157,7 @@ def write_page(
     seat: int | None = None,
     thoughts: Sequence[Opinions] | None = None,
 ) -> None:
-    """Write a replay, and say so."""
+    """Write a replay, and print where it is."""
     from armarl.replays.replay import Replay
 
     Replay(records, seat, thoughts).write(path)

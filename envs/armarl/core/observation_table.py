@@ -171,8 +171,8 @@ class ObservationTable:
         The numbers stay scaled.
 
         Raises:
-            ValueError: the size is another one, so the observation comes from another game or
-                another number of players.
+            ValueError: the size is wrong, so the observation comes from another game or another
+                number of players.
             TypeError: `observation` is not an array.
         """
         self._check(observation)

@@ -197,8 +197,12 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
         ("between", ends // 2, places.between),
     ):
         reached = check_layers(tensors, part, inputs)
-        if layers(tensors, part) != 1 or reached != outputs:
-            raise NetworkError(f"the layers {part!r} must have {outputs} outputs, got {reached}")
+        depth = layers(tensors, part)
+        if depth != 1 or reached != outputs:
+            raise NetworkError(
+                f"the part {part!r} must be 1 layer with {outputs} outputs, "
+                f"not {depth} with {reached}"
+            )
     if layers(tensors, "ends") != 1:
         raise NetworkError("there must be 1 layer 'ends'")
     return channels

@@ -72,7 +72,10 @@ class Replay:
         if not found:
             raise ValueError("a replay needs at least one game")
         if thoughts is not None and len(thoughts) != len(found):
-            raise ValueError(f"{len(found)} games need thoughts on {len(found)} games")
+            raise ValueError(
+                f"thoughts must have one entry for each of the {len(found)} games, "
+                f"not {len(thoughts)} entries"
+            )
         self._title = brief(title)
         texts, films = _Texts(), _Films()
         games = []
@@ -228,7 +231,7 @@ def _thinker(
     texts: _Texts,
     thoughts: Sequence[Thoughts | None],
 ) -> dict[str, Any]:
-    """Return who thinks, the course of what each seat could expect, and the worst moves."""
+    """Return the player, the expected returns of each seat over the game, and the worst moves."""
     lines = [
         line if seat in (None, own) else []
         for own, line in enumerate(expectations(record, thoughts))

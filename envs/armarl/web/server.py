@@ -1,8 +1,8 @@
 """The server of the pages: HTTP over a `House`.
 
-Every address begins with a key, which says who comes: the host, who opens tables, or the people at
-one screen of a table, or an onlooker. A page is told by server-sent events that its table has
-changed, and then asks what it may see. What people do comes by POST.
+Every address begins with a key, which tells who the visitor is: the host, who opens tables, the
+people at one screen of a table, or an onlooker. A page is told by server-sent events that its table
+has changed, and then asks what it may see. People's actions come by POST.
 
 Games and players never run on the event loop: short calls run on threads of a pool, and players
 think on a pool of their own.
@@ -389,7 +389,7 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
     import uvicorn
 
     with socket.create_server((host, port), reuse_port=False) as listener:
-        # asyncio does so only for sockets that name TCP. Without it, answers wait 40 ms for others.
+        # asyncio sets this only on sockets that name TCP. Without it, answers are delayed by 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         port = listener.getsockname()[1]
         here = [host, "127.0.0.1", "localhost", *names]
@@ -422,7 +422,7 @@ def _keys(table: Table) -> Response:
 
 
 class _Visit:
-    """A request of a visitor, with what it asks for, checked."""
+    """A visitor's request, with checks of everything that it asks for."""
 
     def __init__(self, visitor: Visitor, request: Request) -> None:
         self.visitor, self.request = visitor, request
@@ -459,7 +459,7 @@ class _Visit:
         if not isinstance(found, list) or len(found) > 8:
             raise RefusedError(f"{name} must be a list of at most 8 texts")
         if not all(isinstance(one, str) and len(one) <= 100 for one in found):
-            raise RefusedError(f"{name} must hold short texts")
+            raise RefusedError(f"{name} must hold texts of at most 100 characters each")
         return found
 
     def flag(self, name: str) -> bool:
@@ -516,7 +516,7 @@ class _Visit:
         return seat
 
     def audience(self, table: Table) -> int:
-        """Return for whom the visitor looks: a seat of its own, or an onlooker, or everything."""
+        """Return the visitor's view: the number of its own seat, ONLOOKER or EVERYTHING."""
         who = self.asked.get("seat")
         if who == "all":
             return EVERYTHING

@@ -55,7 +55,7 @@ OURS: JsonDict = {"ours": True}
 RESOLVED: JsonDict = {"resolved": True}
 MOST_BYTES = 1 << 15  # largest configuration: PyYAML takes up to a second for this much
 MOST_FAULTS = 20  # reported at once
-# Settings that may change when a run is resumed: none that would change what is already done.
+# Settings that may change when a run is resumed, because they do not affect the part already done.
 CHANGEABLE = (
     "total_decisions",
     "time_limit_minutes",
@@ -611,7 +611,7 @@ def _validated(settings: dict[str, Any], source: str) -> TrainingConfig:
 
 
 def is_marked(field: FieldInfo, mark: JsonDict) -> bool:
-    """Whether a setting has the mark OURS or RESOLVED."""
+    """Return whether a setting has a mark: OURS or RESOLVED."""
     marks = field.json_schema_extra
     return isinstance(marks, dict) and mark.items() <= marks.items()
 

@@ -79,7 +79,7 @@ def weights_of(networks: Mapping[str, nn.Module]) -> dict[str, torch.Tensor]:
 
 
 def saved_networks(networks: Mapping[str, nn.Module]) -> dict[str, NDArray[Any]]:
-    """Return the same weights as NumPy arrays. Weights on the CPU are not copied."""
+    """Return `weights_of` networks as NumPy arrays. Weights on the CPU are not copied."""
     return {name: weights.cpu().numpy() for name, weights in weights_of(networks).items()}
 
 

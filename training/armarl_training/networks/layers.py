@@ -26,7 +26,7 @@ def tanh(x: torch.Tensor) -> torch.Tensor:
 
 
 def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
-    """Do the same in place. The input must be contiguous."""
+    """Do `tanh` in place. The input must be contiguous."""
     if x.device.type != "cpu" or x.dtype not in (torch.bfloat16, torch.float32):
         return x.tanh_()
     if x.dtype == torch.float32:

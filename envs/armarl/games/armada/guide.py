@@ -143,7 +143,7 @@ def warnings(game: Game, state: State) -> dict[str, str]:
 
 
 def question(game: Game, state: State) -> tuple[str, list[int]]:
-    """Return what the seat to move is asked, and the places that it is about."""
+    """Return the question for the seat to move, and the places that the question is about."""
     s, stage = state, int(state["stage"])
     if stage == OVER:
         return "", []

@@ -66,8 +66,8 @@ def note_play(s: State, seat: Int, card: Int) -> None:
 def remember_looked(s: State, seat: Int) -> None:
     """ADA-32: update the memory of a strategist's seat after its look at the deck.
 
-    The cards looked at are in the deck. So are the remembered ones, less the number that others
-    drew.
+    The cards looked at are in the deck. The remembered ones are there too, less the number that
+    others drew.
     """
     drawn = 0
     for other in range(s.players):

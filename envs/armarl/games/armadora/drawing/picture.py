@@ -102,7 +102,7 @@ def picture(scene: Scene) -> Picture:
 
 
 def paint_of(scene: Scene, player: int) -> str:
-    """Return a player's colour. Partners have two shades of one."""
+    """Return a player's colour. Partners have two shades of one colour."""
     names = ("a", "b", "a2", "b2") if scene.game.players == 4 else ("a", "b", "c")
     return f"var(--{names[player]})"
 
@@ -184,7 +184,7 @@ def _changed(scene: Scene) -> set[str]:
 
 
 def _pieces(found: dict[str, Any], name: str) -> Any:
-    """Return what lies on a square, without the value: to see one more value is no change."""
+    """Return what lies on a square, without its value: to see a value is not a change."""
     here = found.get(name)
     return {**here, "value": None} if isinstance(here, dict) else here
 
@@ -549,7 +549,7 @@ def _notes(scene: Scene, player: int, wide: float) -> str:
 
 
 def _hand(scene: Scene, player: int, wide: float) -> str:
-    """Return the Warriors in hand: how many of each value, or how many there are."""
+    """Return the Warriors in hand: the number of each value, or only their total number."""
     hand, size = scene.view["hands"][player], scene.view["hand_sizes"][player]
     paint = paint_of(scene, player)
     if hand is None:
