@@ -129,7 +129,7 @@ def test_evaluate_with_options(run):
         (("random", "-o", "players=5"), "2, 3 or 4 players, not 5"),
         (("random", "-o", "players=two"), "2, 3 or 4 players, not 'two'"),
         (("random", "-o", "colour=red"), "no option 'colour'; its options are players, advanced"),
-        (("random", "-o", "advanced"), "option 'advanced' should be written name=value"),
+        (("random", "-o", "advanced"), "option 'advanced' must be written name=value"),
         (("random", "-o", "advanced=maybe"), "advanced must be True or False, not 'maybe'"),
         (("random", "--game", "chess"), "unknown game 'chess'; choose from armadora"),
         (("random", "--game", "Armada"), "unknown game 'Armada' (did you mean armada?); choose"),

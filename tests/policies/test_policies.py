@@ -504,7 +504,7 @@ INFINITE = TENSORS["value.1.weight"] * np.float32(np.inf)
         ({"policy_0_weight": None}, "policy.0 lacks"),
         ({"policy_1_weight": None, "policy_1_bias": None}, "policy network has 16 outputs"),
         ({"value_0_weight": None, "value_1_weight": None}, "value network has"),
-        ({"value_0_bias": FLOAT64}, "value.0 is not float32"),
+        ({"value_0_bias": FLOAT64}, "value.0 must be float32, not float32 and float64"),
         ({"policy_1_bias": NAN}, "not finite"),
         ({"value_1_weight": INFINITE}, "not finite"),
     ],

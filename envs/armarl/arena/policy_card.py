@@ -33,7 +33,7 @@ _KINDS: Mapping[type, str] = {
 }
 
 T = TypeVar("T")
-Row = Mapping[str, float]  # of a training curve: decisions, minutes, rating, and wins/ANCHOR
+Row = Mapping[str, float]  # row of a training curve: decisions, minutes, rating, wins/ANCHOR
 
 
 class Training(NamedTuple):

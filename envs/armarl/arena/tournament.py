@@ -154,7 +154,7 @@ class _Job(NamedTuple):
     sitting: Sitting
     digests: Digests
     lineup: int
-    number: int  # of the sitting among those of the lineup
+    number: int  # number of the sitting within the lineup
     seed: int
     first: int
     last: int

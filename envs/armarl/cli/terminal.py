@@ -191,7 +191,7 @@ class _Table:
 
     @property
     def thoughts(self) -> list[Thoughts | None]:
-        """What the players thought before each action of the record."""
+        """The players' thoughts before each action of the record."""
         return [move.thoughts for move in self._moves]
 
     def play(

@@ -29,12 +29,12 @@ class _Code(JITCodeLibrary):  # type: ignore[misc]
     """The code of a part, as LLVM's intermediate representation."""
 
     def _optimize_final_module(self) -> None:
-        """Leave it to the caller, which is optimised with all its parts."""
+        """Do nothing: the caller is optimised with all its parts."""
 
     def _finalize_final_module(self) -> None:
         names = (variable.name for variable in self._final_module.global_variables)
         if any(name.startswith(RuntimeLinker.PREFIX) for name in names):
-            super()._finalize_final_module()  # it calls itself, by its address in memory
+            super()._finalize_final_module()  # the code calls itself, by its address in memory
         else:
             self._finalize_dynamic_globals()
             self._verify_declare_only_symbols()

@@ -182,7 +182,8 @@ def _refuse_foreign(known: dict[str, Any], view: dict[str, Any]) -> None:
     for key in ("game", "version", "players", "options"):
         if key in view and not same_json(view[key], known[key]):
             raise ValueError(
-                f"the description has {key} {_shown(view[key])}; this game has {_shown(known[key])}"
+                f"the description has {key} {_shown(view[key])}, "
+                f"but this game has {_shown(known[key])}"
             )
     for key in view:
         if key not in known:

@@ -14,7 +14,7 @@ from armarl.core.verbs import PLAYING
 from armarl.matches.records import Recorder, RecordError, read_unfinished
 
 _ONLY = np.zeros(1, np.int64)  # index of the only game
-_MOST_BYTES = 1 << 25  # of a record; a custom chart may be half of it
+_MOST_BYTES = 1 << 25  # largest record; a custom chart may be half of it
 _ENDINGS = (b"end ", b"cut ", b"stopped")
 
 

@@ -283,7 +283,7 @@ class _Job(NamedTuple):
 class _Played(NamedTuple):
     """The games of a job, or those of all rotations."""
 
-    shares: NDArray[np.float64]  # of victory, (deals, rotations, entrants); NaN if cut short
+    shares: NDArray[np.float64]  # shares of victory, (deals, rotations, entrants); NaN if cut short
     rewards: NDArray[np.float64]  # mean returns, (deals, rotations, entrants)
     lengths: NDArray[np.int64]  # (deals, rotations)
     records: NDArray[np.object_]  # (deals, rotations), or empty

@@ -56,7 +56,7 @@ from armarl.games.make_game import restore_game
 HEAD = "armarl-record 1"
 _BAR = " | "
 _ONLY = np.zeros(1, np.int64)  # index of the only game
-_DIGITS = 12  # of a state's hash; the final sum protects the whole record
+_DIGITS = 12  # digits of a state's hash; the final sum protects the whole record
 _LONGEST_LINE = 20_000
 _LONGEST_VARIANT = 1 << 24  # the variant's line may hold a custom chart, escaped
 _MOST_POSITION = 1 << 22  # bytes; a description may hold a custom chart too

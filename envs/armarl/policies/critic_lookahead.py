@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 FIRST_DEALS = 1, 2  # deals in which every action is tried; with two players, and with more
 DEALS = 32  # deals in which the last remaining action is tried, the first ones included
 BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k actions stay, plus the scripted choice
-HOPE = 0.05  # of the return: actions with a smaller mean gain so far are dropped
+HOPE = 0.05  # share of the return; actions with a smaller mean gain so far are dropped
 # Expected return above which the scripted choice is kept, because it wins and waiting does not.
 WON = 0.7, 0.8  # with two players, and with more
 LONGEST = 200  # actions of a rollout after which the critic is asked in any case

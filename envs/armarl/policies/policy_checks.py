@@ -85,7 +85,7 @@ def check_advisers(
     if not isinstance(advisers, list) or not all(isinstance(name, str) for name in advisers):
         raise PolicyError(f"{path}: advisers must be a list of player names")
     if len(advisers) > MOST_ADVISERS:
-        raise PolicyError(f"{path} has more than {MOST_ADVISERS} advisers")
+        raise PolicyError(f"{path} must have at most {MOST_ADVISERS} advisers, not {len(advisers)}")
     try:
         found = Advice(game, advisers).digest() if advisers else None
     except ValueError as error:

@@ -155,8 +155,8 @@ def _game(
     for thoughts in opinions.values():
         if len(thoughts) != len(deciders(record)):
             raise ValueError(
-                f"game {number + 1} has {len(deciders(record))} decisions, and thoughts on "
-                f"{len(thoughts)}"
+                f"game {number + 1} needs thoughts on each of its {len(deciders(record))} "
+                f"decisions, not on {len(thoughts)}"
             )
     names = _distinct(record.players)
     seats = [None, *range(game.players)] if seat is None else [seat]

@@ -1,4 +1,4 @@
-"""What players think of the positions of a recorded game.
+"""The players' thoughts on the positions of a recorded game.
 
 Records hold no thoughts. Players are pure functions of what a seat may know, so any player can be
 asked at any time, whether it played the game or not.

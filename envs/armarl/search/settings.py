@@ -24,7 +24,7 @@ def check(holds: bool, message: str) -> None:
 
 
 class Budget(NamedTuple):
-    """What a search may use per decision: simulations, or a time if these are None."""
+    """The budget of a search per decision: simulations, or a time if these are None."""
 
     simulations: int | None
     milliseconds: float | None

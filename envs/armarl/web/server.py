@@ -490,7 +490,7 @@ class _Visit:
                     f"the option {brief(name, 40)} must be true, false, a number or text"
                 )
             if isinstance(value, str) and len(value) > 100:
-                raise RefusedError(f"the option {brief(name, 40)} is too long")
+                raise RefusedError(f"the option {brief(name, 40)} must have at most 100 characters")
         return found
 
     def seats(self) -> list[str | Person]:

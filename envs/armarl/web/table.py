@@ -27,8 +27,8 @@ from armarl.web.study import Study
 from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning, signs
 
 _MOST_ABOUT = 1 << 20  # bytes of a table's file
-_NAME = re.compile(r"[0-9a-f]{10}")  # of a table
-_LETTERS = "ABCDEFGHIJKLMNOP"  # of the seats, as in the drawings
+_NAME = re.compile(r"[0-9a-f]{10}")  # a table's name
+_LETTERS = "ABCDEFGHIJKLMNOP"  # letters of the seats, as in the drawings
 _MOST_NAME = 24  # characters of a person's name
 _MOST_BOARDS = 12  # pictures that are kept
 

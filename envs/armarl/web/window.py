@@ -1,4 +1,4 @@
-"""What one audience sees of a game: a seat, an onlooker, or a person who may see everything.
+"""A game as one audience sees it: a seat, an onlooker, or a person who may see everything.
 
 Everything that leaves the server about a game is made here. For a seat it is made from the
 concealed state, for an onlooker from what all seats have in common. So no secret can leave, and two

@@ -670,7 +670,7 @@ def _listed(overrides: list[str]) -> list[str]:
     return list(overrides)
 
 
-WANTED = {  # messages that replace those of pydantic, by its error type
+WANTED = {  # pydantic's error type: the message that replaces pydantic's
     "tuple_type": "must be a list, as in [64, 64] or [random, greedy]",
     "dict_type": "must be names and values, as in {players: 3}",
     "model_type": "must be settings and values, as in {epochs: 3}",

@@ -162,7 +162,9 @@ def put_in_place(weights: Mapping[str, torch.Tensor], tensors: Tensors) -> None:
     """
     shapes = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     if shapes != {name: tensor.shape for name, tensor in tensors.items()}:
-        raise ValueError("the saved policy's network has other widths than the configuration")
+        raise ValueError(
+            "the saved policy's network has other widths than the configuration; they must agree"
+        )
     for name, tensor in weights.items():
         tensor.detach().copy_(torch.from_numpy(tensors[name]))
 

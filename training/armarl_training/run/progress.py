@@ -161,7 +161,7 @@ def _read(written: dict[str, str]) -> dict[str, float]:
         raise ValueError("a row has no valid number of decisions")
     for name, number in row.items():
         if _is_shown(name) and not abs(number) < MOST_NUMBER:  # also true for NaN
-            raise ValueError(f"a row has {number} for {name}")
+            raise ValueError(f"a row has {number} for {name}, which must be below {MOST_NUMBER:g}")
     return row
 
 

@@ -1,4 +1,4 @@
-"""What a person at a page needs for Armada: places to click, the question, how to play."""
+"""Help for a person who plays Armada on a page: places to click, the question, how to play."""
 
 from __future__ import annotations
 

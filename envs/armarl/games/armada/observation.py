@@ -80,7 +80,7 @@ def observation_table(
 
 
 class View(NamedTuple):
-    """What the block writers get besides the state."""
+    """The data that block writers get besides the state."""
 
     seat: Any
     own: Any  # the colour from which the seat sees the game

@@ -1,4 +1,4 @@
-"""What a person at a page needs for Armadora: places to click, the question, how to play."""
+"""Help for a person who plays Armadora on a page: places to click, the question, the rules."""
 
 from __future__ import annotations
 

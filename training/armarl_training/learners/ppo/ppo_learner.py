@@ -101,7 +101,7 @@ class PPO(ShardedLearner):
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
-        self._count = 0  # of optimiser steps, kept here because reading it from a GPU waits
+        self._count = 0  # optimiser steps, kept here because reading the number from a GPU waits
         self._adam = self._make_adam()
 
     # --- one iteration ---------------------------------------------------------------------------

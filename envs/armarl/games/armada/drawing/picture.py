@@ -30,7 +30,7 @@ View = dict[str, Any]
 
 
 class _Page:
-    """What all pictures of a chart share."""
+    """The parts that all pictures of a chart share."""
 
     def __init__(self, chart: Chart) -> None:
         self.ground = ground = Ground(chart)

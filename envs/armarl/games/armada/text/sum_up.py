@@ -12,7 +12,7 @@ from armarl.games.armada.text.tell import amount, at, claims, found_on, more_on
 
 @dataclass
 class _Entry:
-    """What one or several actions of a turn did.
+    """The effect of one or several actions of a turn.
 
     Attributes:
         kind: what kind of action.

@@ -58,7 +58,7 @@ COLOURS = {
     "a2": ("#2f9fd8", "#6cc3ee"),
     "b2": ("#b98600", "#dba81f"),
 }
-_STRIPES = {  # by side, to tint territories
+_STRIPES = {  # patterns that tint territories, one for each side
     "side0": ("a", '<path d="M0 14L14 0M-4 4L4 -4M10 18L18 10"/>'),
     "side1": ("b", '<path d="M0 0L14 14M-4 10L4 18M10 -4L18 4"/>'),
     "side2": ("c", '<path d="M7 -1V15"/>'),
@@ -71,7 +71,7 @@ DEFINITIONS = {
 }
 SHEET = Sheet("armadora", WIDTH, HEIGHT, COLOURS, DEFINITIONS)
 
-_SHAPES = (  # of the players' pieces, 1 wide and high
+_SHAPES = (  # shapes of the players' pieces, 1 wide and high
     '<circle r=".5"/>',
     '<rect x="-.46" y="-.46" width=".92" height=".92" rx=".1"/>',
     '<path d="M0 -.57L.5 .4Q.52 .46 .45 .46H-.45Q-.52 .46 -.5 .4Z"/>',

@@ -34,8 +34,8 @@ from armarl_training.networks.learner_devices import Array, OnGpu
 # The network of an earlier self.
 LogitsOf = Callable[[NetworkPlayer], Logits]
 
-NO_STYLE = -1  # of players that are not scripted
-NO_NOISE = -1.0  # of players without noise: they use their random numbers unsplit
+NO_STYLE = -1  # for players that are not scripted
+NO_NOISE = -1.0  # for players without noise, which use their random numbers unsplit
 NO_HABIT = -1  # in place of an action: the player itself decides
 
 

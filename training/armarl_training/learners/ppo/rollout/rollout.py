@@ -81,7 +81,7 @@ class EarlyRewards(NamedTuple):
     ends: NDArray[np.int8]  # (games,)
     finals: States  # (games,), final states
     kind: int  # index of the second reward
-    weight: float  # of the second reward, in [0, 1]
+    weight: float  # weight of the second reward, in [0, 1]
     returns: NDArray[np.float64]  # (2 * threads, players) scratch
     rewards: NDArray[np.float32]  # (games, players), weighted by the rest; written
 

@@ -62,7 +62,7 @@ class Samples(NamedTuple):
 class LossWeights(NamedTuple):
     """The clip range, and the weights of the losses."""
 
-    clip_range: float  # of the probability ratio
+    clip_range: float  # clip range of the probability ratio
     entropy: float  # weight in the sum of losses, as are the next two
     magnet: float
     value: float
