@@ -21,7 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status.
 
     Args:
-        arguments: the arguments without the program's name; by default those of the process.
+        arguments: the arguments without the program's name; by default the arguments of the
+            process.
 
     Example:
         >>> main(["exploitability"])  # prints the error to stderr

@@ -131,7 +131,7 @@ class ActionTable:
         )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ActionTable:
-        return self  # it never changes
+        return self  # a table never changes
 
     def __len__(self) -> int:
         return len(self.texts)

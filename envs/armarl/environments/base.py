@@ -170,7 +170,7 @@ def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
 
     Raises:
         TypeError: neither the game nor the environment has one of the options (the message lists
-            the possible ones), there are options beside a `Game`, or `game` is neither.
+            the possible ones), there are options besides a `Game`, or `game` is neither.
     """
     if not isinstance(game, str):
         check_game(game, or_name=True)

@@ -417,7 +417,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         return blake2b(seen, digest_size=_DIGEST).digest()
 
     def _seat(self, player: int | None) -> int:
-        """Return a player's seat; by default that of the player to move.
+        """Return a player's seat; by default the seat of the player to move.
 
         Raises:
             ValueError: there is no such player.

@@ -166,7 +166,7 @@ class SeatBatch:
     def seat_players(self, players: Sequence[Player]) -> None:
         """Put other players into the other seats, from the next decision on."""
         self.players = players
-        self.__dict__.pop("_batch", None)  # it marks the random players
+        self.__dict__.pop("_batch", None)  # made again, because it marks the random players
 
     def restore(
         self,

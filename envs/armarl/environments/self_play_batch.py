@@ -123,7 +123,7 @@ class SelfPlayBatch:
             options: the game's options, for a game given by name.
 
         Raises:
-            TypeError: an option is unknown, or there are options beside a `Game`.
+            TypeError: an option is unknown, or there are options besides a `Game`.
             ValueError: a value is out of range.
             RuntimeError: a requirement of the GPU is missing; the message names it.
         """
@@ -195,8 +195,8 @@ class SelfPlayBatch:
             seed: an integer, so that game `i` is dealt from `seed + i`, or a sequence, so that it
                 is dealt from `seed[i]`. None continues with the games' own random number
                 generators, which the first call seeds at random.
-            games: a mask of the games to start, bool (size,); None for all. The other games go on
-                and appear unchanged in the result.
+            games: a mask of the games to start, bool (size,); None for all. The other games
+                continue and appear unchanged in the result.
             out: arrays to write to, from `new_turn`; None for new ones.
 
         Raises:

@@ -30,7 +30,7 @@ class Journal:
         states: all states, each an array of one, the deal first.
         actions: action ids, in order.
         seats: the seat that played each action.
-        ending: "end", "cut" or "stopped"; empty while the game goes on.
+        ending: "end", "cut" or "stopped"; empty while the game is in play.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Journal:
 
     @property
     def is_playing(self) -> bool:
-        """Whether the rules let the game go on."""
+        """Whether the game is in play by the rules."""
         return self._is_playing
 
     @property
@@ -100,7 +100,7 @@ class Journal:
         return self._mover if self._is_playing and not self.ending else None
 
     def _look(self) -> None:
-        """Note whether the rules let the game go on, and who is to move."""
+        """Note whether the game is in play by the rules, and who is to move."""
         statuses, seats = self.game.statuses(self.states[-1])
         self._is_playing, self._mover = bool(statuses[0] == PLAYING), int(seats[0])
 

@@ -219,7 +219,7 @@ class Entrants:
         self._made: dict[tuple[int, int], Player] = {}
 
     def deals_at_once(self, deals: int) -> int:
-        """Return the deals per job, from those of a job in which all tables are played."""
+        """Return the number of deals per job, given the number for a job that plays all tables."""
         return deals if self._together else deals * len(set(self._game.sides))
 
     def sittings(

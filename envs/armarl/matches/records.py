@@ -439,7 +439,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _is_description(file: BinaryIO) -> bool:
-    """Return whether a file goes on with JSON, not with records."""
+    """Return whether a file continues with JSON, not with records."""
     start = file.tell()
     begins = file.read(1 << 10).lstrip()[:1]
     file.seek(start)

@@ -93,7 +93,7 @@ def layout_of(game: Game) -> SurveyLayout:
 
 
 def is_judge(tensors: Tensors) -> bool:
-    """Return True if the weights are those of a judge."""
+    """Return True if the weights belong to a judge."""
     return layers(tensors, "prizes") > 0
 
 

@@ -111,12 +111,12 @@ def registered() -> list[tuple[str, Factory, bool]]:
 
 
 def is_player(name: str) -> bool:
-    """Return True if a name is that of a built-in or registered player."""
+    """Return True if a built-in or registered player has this name."""
     return name in _players
 
 
 def is_built_in(name: str, *, around: bool = False) -> bool:
-    """Return True if a name is that of a built-in player or wrapper that was not replaced."""
+    """Return True if a built-in player or wrapper has this name, and was not replaced."""
     registry, built_in = (_around, BUILT_AROUND) if around else (_players, BUILT_IN)
     return name in built_in and registry[name] is built_in[name]
 

@@ -125,8 +125,8 @@ def try_turns(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
 def leave_out(batch: Tries, i: Int, last: Int, most: Int) -> Int:
     """Mark rows as OUT except the scripted choice; return the number of other rows left.
 
-    Of the rows before `last`, at most `most` with the largest gains stay, and only those whose
-    mean gain exceeds `hope`.
+    At most `most` of the rows before `last` stay: those with the largest gains, if their mean gain
+    exceeds `hope`.
     """
     first, left = batch.first[i], 0
     for row in range(first, last):

@@ -144,7 +144,7 @@ class OnnxPlayer:
             raise ValueError(f"{self._path} is not an ONNX file: {error}") from error
         if not whole:
             raise ValueError(
-                f"{self._path} has weights in another file: save it with all of them in it "
+                f"{self._path} has weights in another file: save all of them in one file "
                 "(torch.onnx.export(..., external_data=False))"
             )
         if random is not None:

@@ -68,7 +68,7 @@ def policy_path(name: str) -> Path | None:
 
 
 def file_refusal(part: Part) -> str | None:
-    """Return the error text for a file whose suffix is not that of a policy, or None.
+    """Return the error text for a file whose suffix is not a policy's, or None.
 
     A Python or ONNX file is refused only if it exists, because `mine.py` may be a module.
     """

@@ -26,7 +26,7 @@ _MOST_AROUND = 50  # wrappers
 
 
 def keeps_no_memory(player: PlayerLike) -> bool:
-    """Whether a player is one of ours, whose choices depend on its arguments alone.
+    """Whether a player is one of this package's, whose choices depend only on its arguments.
 
     Such a player may play all games of a deal at once: it cannot tell that they are one deal. These
     are random, scripted and searching players, and saved policies. The list is in this file, so no

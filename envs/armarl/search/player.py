@@ -308,7 +308,7 @@ class SearchPlayer:
 
 
 class IsmctsPlayer(SearchPlayer):
-    """Plain information-set tree search, guided by upper confidence bounds alone.
+    """Plain information-set tree search, guided only by upper confidence bounds.
 
     It takes the arguments of `SearchPlayer`.
 

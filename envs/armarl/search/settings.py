@@ -43,7 +43,8 @@ class Budget(NamedTuple):
         """Run a search in portions, so that the clock and Ctrl-C are checked in between.
 
         Args:
-            run: called with 1 to start the search, or 0 to go on, and a number of simulations.
+            run: called with 1 to start the search, or 0 to continue it, and a number of
+                simulations.
             chunk: the first portion, and every portion if the budget is a time.
         """
         end, begin = time.perf_counter() + self.seconds, 1

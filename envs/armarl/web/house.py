@@ -333,7 +333,7 @@ class House:
         return again
 
     def next_key(self, table: Table, key: str) -> str | None:
-        """Return the key of the same person at the table at which the game goes on, if any."""
+        """Return the key of the same person at the table where the game continues, if any."""
         if table.about.next is None:
             return None
         return list(self.table(table.about.next).about.keys)[list(table.about.keys).index(key)]

@@ -78,7 +78,9 @@ class Server:
         """
         self.house = house
         self._thinkers = ThreadPoolExecutor(THINKERS, "armarl-player")
-        self._students = ThreadPoolExecutor(1, "armarl-study")  # they think for minutes
+        self._students = ThreadPoolExecutor(
+            1, "armarl-study"
+        )  # players of a study think for minutes
         self._stopped = threading.Event()
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._changed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
@@ -343,7 +345,7 @@ class Server:
         while table.player_to_move is not None:
             try:
                 await self._think(table.let_player_move)
-            except OSError as error:  # the disk is full: the page goes on with the next request
+            except OSError as error:  # the disk is full: the page continues with the next request
                 tell(f"table {table.name}: {error}")
                 return
             finally:
@@ -398,7 +400,7 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
         tell(f"open http://{first}:{port}/{house.host}/")
         tell(
             "Games are opened at this address alone: keep it to yourself. Ctrl-C stops the server; "
-            "games go on later."
+            "games continue later."
         )
         sys.setswitchinterval(0.001)  # the event loop waits for threads that draw
         config = uvicorn.Config(

@@ -55,9 +55,7 @@ class Study:
         """
         with self._lock:
             if self._thinking is not None:
-                raise RefusedError(
-                    f"{self._thinking[0]} is still thinking: wait until it has finished"
-                )
+                raise RefusedError(f"{self._thinking[0]} is still thinking: wait for it")
             if len(self._opinions.keys() | {name}) > MOST_PLAYERS:
                 raise RefusedError(f"a replay shows at most {MOST_PLAYERS} players side by side")
             self._thinking, self.trouble = (name, 0), ""

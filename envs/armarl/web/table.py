@@ -119,7 +119,7 @@ class Table:
 
     @classmethod
     def keep(cls, folder: Path, name: str, record: Record, make_player: MakePlayer) -> Table:
-        """Make a table of a finished game or a position, for onlookers alone.
+        """Make a table of a finished game or a position, for onlookers only.
 
         Raises:
             OSError: the files cannot be written.
@@ -276,7 +276,7 @@ class Table:
         return self._windows[audience]
 
     def _ending(self) -> str | None:
-        """Return how the game ended, in words, or None while it goes on."""
+        """Return how the game ended, in words, or None while it is in play."""
         journal = self._journal
         if not journal.ending:
             return None

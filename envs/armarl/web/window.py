@@ -26,7 +26,7 @@ from armarl.matches.journal import Journal
 from armarl.matches.undo import has_revealed
 from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
 
-ONLOOKER, EVERYTHING = -1, -2  # audiences beside the seats
+ONLOOKER, EVERYTHING = -1, -2  # audiences besides the seats
 _SHOWN = 8  # most actions that a hint lists
 _MOST_REASONS = 2  # why an action is illegal
 _NEWS = 400  # the most decisions whose words are sent at once

@@ -120,7 +120,7 @@ def make_activation(name: str) -> nn.Module:
 
 
 class Linear(nn.Linear):
-    """A linear layer that computes in the precision of its input, not in that of its weights."""
+    """A linear layer that computes in the precision of its input, not of its weights."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return outputs (n, out) for inputs (n, in), in the inputs' dtype."""

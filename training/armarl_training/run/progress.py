@@ -1,7 +1,7 @@
 """Progress of a run: a table, a curve and TensorBoard events, all in the run's folder.
 
 They only show the training. If one of them cannot be written, a line on stderr says so once, and
-the training and its checkpoints go on.
+the training and its checkpoints continue.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class RivalTraits(NamedTuple):
     """The facts about a player that the GPU needs."""
 
     style: int  # the scripted player's, or NO_STYLE
-    opening: int = 0  # it is random while its progress is less
+    opening: int = 0  # progress below which the player is random
     noise: float = NO_NOISE
     is_network: bool = False
 
