@@ -78,9 +78,8 @@ class Server:
         """
         self.house = house
         self._thinkers = ThreadPoolExecutor(THINKERS, "armarl-player")
-        self._students = ThreadPoolExecutor(
-            1, "armarl-study"
-        )  # players of a study think for minutes
+        # Players of a study think for minutes.
+        self._students = ThreadPoolExecutor(1, "armarl-study")
         self._stopped = threading.Event()
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._changed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)

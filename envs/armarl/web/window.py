@@ -186,7 +186,7 @@ class Window:
         }
 
     def _warnings(self, state: State) -> dict[int, str]:
-        """Return the warnings before actions that cannot be taken back, by family number.
+        """Return warnings before actions that cannot be taken back, with family numbers as keys.
 
         The page asks once. It never asks in a game whose guide has no `warnings`.
         """
