@@ -167,7 +167,7 @@ def changed(**changes):
         ({"far_0_weight": np.zeros((9, 20), np.float32)}, "layer far.0 does not fit"),
         (
             {"direct_0_weight": None, "direct_0_bias": None},
-            "the part direct must have 1 layer, not 0",
+            "the part direct must have at least 1 layer, not 0",
         ),
         ({"direct_0_weight": np.full((1, 1), np.nan, np.float32)}, "not finite"),
         ({"policy_0_weight": np.zeros((1, 1), np.float32)}, "do not belong to any"),
