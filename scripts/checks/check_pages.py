@@ -4,9 +4,10 @@
 
 A server plays in a process of its own. Each game has a page that does over HTTP what a browser
 does: it follows the events, asks what it sees, thinks for a while and acts. An answer is timed from
-the click to the whole answer with the new board. A player's reply is timed from there on until the
-person is to move again. Beside them stands a request that needs no work, a file of 160 bytes: it
-tells how long this machine, which also plays all the browsers, lets any request wait.
+the click to the whole answer with the new board. A player's reply is timed from then until the
+person is to move again. A request that needs no work, for a file of 160 bytes, is timed for
+comparison: it tells how long this machine, which also plays all the browsers, lets any request
+wait.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def check_variants(
         games: games of each variant, unless the command line says.
         things: what is compared, in the plural.
         check: takes a game, a number of games and a seed. Returns how many things it compared, and
-            how often the other game was another one. A leak is an AssertionError.
+            how often the other game differed from it. A leak is an AssertionError.
     """
     parser = argparse.ArgumentParser(description=described.splitlines()[0])
     parser.add_argument("--games", type=int, default=games, help=f"games of each variant ({games})")

@@ -1,7 +1,8 @@
 """Show docstring examples as code on the documentation site; an extension of mkdocstrings.
 
-Our docstrings have a section `Example:`, as most have one. The parser of Google's style knows the
-section `Examples:` alone, and would show the code of any other as quotations.
+Our docstrings have a section `Example:`, because most have one example. The parser of Google's
+style knows only the section `Examples:`, and would show the code of any other section as
+quotations.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@
 
 Trains each quick configuration as it is, and MaskablePPO of sb3-contrib on every table, with
 `--seeds` seeds (5), one run after another. MaskablePPO plays one seat against the scripted player
-for `--decisions` decisions. Runs are in folders under the given one. What was stopped or killed
-continues with the same command, and finished runs are not trained again. Use a quiet machine.
+for `--decisions` decisions. Runs are in folders under the given one. A run that was stopped or
+killed continues with the same command, and finished runs are not trained again. Use a quiet
+machine.
 
 The folder gets `NAME.svg` for each baseline, the mean of the seeds' win rates and the band between
 the lowest and the highest, and for all together `baselines.csv`, a row for each measurement, and
@@ -141,7 +142,7 @@ def main() -> int:
                 f"{name}, seed {seed}", config.overridden([f"seed={seed}"], name), folder
             )
             if rows is None:
-                tell("stopped; the same command goes on")
+                tell("stopped; the same command continues")
                 return 130
             curves.append(rows)
             table += [

@@ -6,7 +6,7 @@
 Trains best responses on Kuhn poker and on Armadora's mini board with the code of the command, into
 folders under the given one, and prints a row for each. All returns are means over both seats: that
 of an exact best response, those of the trained ones, computed in the game's tree, and that of the
-last match. What was stopped continues.
+last match. A run that was stopped continues.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def test_evaluate_with_options(run):
         (("random", "-o", "players=5"), "2, 3 or 4 players, not 5"),
         (("random", "-o", "players=two"), "2, 3 or 4 players, not 'two'"),
         (("random", "-o", "colour=red"), "no option 'colour'; its options are players, advanced"),
-        (("random", "-o", "advanced"), "option 'advanced' should be written name=value"),
+        (("random", "-o", "advanced"), "option 'advanced' must be written name=value"),
         (("random", "-o", "advanced=maybe"), "advanced must be True or False, not 'maybe'"),
         (("random", "--game", "chess"), "unknown game 'chess'; choose from armadora"),
         (("random", "--game", "Armada"), "unknown game 'Armada' (did you mean armada?); choose"),
@@ -178,7 +178,7 @@ def test_evaluate_a_policy_of_another_variant(run, tmp_path):
     path = tiny.policy(tmp_path, TWO)
     status, _, err = run("evaluate", path, "-o", "players=3")
     assert status == 1
-    assert "was made for players 2, this game has players 3" in err
+    assert "was made for players 2, but this game has players 3" in err
     status, _, err = run("evaluate", path, "-o", "advanced=true")
     assert status == 1
     assert "was made for options" in err

@@ -28,7 +28,7 @@ def test_options_beside_a_saved_policy_are_of_its_game(run):
     assert (status, "the names of the chart" in out, err) == (130, True, "\nstopped\n")
     status, _, err = run("play", "armada-2p", "-o", "cards=true", typed="quit\n")
     assert status == 1
-    assert "armada-2p was made for options cards=false, this game has options cards=true" in err
+    assert "armada-2p was made for options cards=false, but this game has options cards=true" in err
     assert "policies that play it: armada-2p-cards, armada-2p-cards-ppo\n" in err
 
 

@@ -33,7 +33,7 @@ def test_info_of_a_policy(run, tmp_path):
 def test_info_of_a_game_is_no_metadata(run):
     status, out, err = run("info", "armadora", "--json")
     assert (status, out) == (1, "")
-    assert "--json is for saved policies, and armadora is a game" in err
+    assert "--json is for saved policies, but armadora is a game" in err
 
 
 def test_info_of_nothing(run):

@@ -53,12 +53,18 @@ def test_a_position_by_hand(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{}", "describes no position: it lacks 'players'"),
-        ('{"players": 2}', "describes no position: it lacks 'game'"),
-        ('{"players": 2, "game": "go"}', "describes no position: unknown game 'go'"),
-        ('{"players": 2, "game": "armadora", "x": 1}', "describes no position: a description of"),
-        ('{"players": 2, "game": "armadora", "options": []}', "describes no position: "),
-        ('{"players": 2', "describes no position: "),
+        ("{}", "is not a description of a position: it lacks 'players'"),
+        ('{"players": 2}', "is not a description of a position: it lacks 'game'"),
+        ('{"players": 2, "game": "go"}', "is not a description of a position: unknown game 'go'"),
+        (
+            '{"players": 2, "game": "armadora", "x": 1}',
+            "is not a description of a position: a description of",
+        ),
+        (
+            '{"players": 2, "game": "armadora", "options": []}',
+            "is not a description of a position: ",
+        ),
+        ('{"players": 2', "is not a description of a position: "),
     ],
 )
 def test_a_position_that_cannot_be_read(tmp_path, capsys, text, says):
@@ -95,7 +101,9 @@ def test_wrong_options(games, tmp_path, capsys, more, says):
 def test_options_of_a_page_need_one(games, capsys):
     for more in (("--seat", "0"), ("--think", "random")):
         assert main(["replay", str(games), *more]) == 1
-        assert f"{more[0]} is for a page: name its file with --html" in capsys.readouterr().err
+        assert (
+            f"{more[0]} needs a page: name the page's file with --html" in capsys.readouterr().err
+        )
 
 
 def test_what_is_no_record_leaves_the_page_as_it_was(tmp_path, capsys):

@@ -79,7 +79,7 @@ def test_copies_and_saved_states(variant):
     assert len({end.serialize() for end in ends}) == 1
     damaged = moment.serialize().split("\n")
     damaged[0] = damaged[0][:-2]
-    with pytest.raises(ValueError, match="no state of"):
+    with pytest.raises(ValueError, match="not a state of"):
         game.deserialize_state("\n".join(damaged))
 
 
@@ -189,7 +189,7 @@ def test_a_variant_s_name_is_enough_to_load_it_again():
 
 
 @pytest.mark.parametrize(
-    ("spoil", "lacks"),
+    ("spoil", "fault"),
     [
         (lambda record, known, history: "", "three lines"),
         (lambda record, known, history: f"{record}\n{known}", "three lines"),
@@ -198,30 +198,39 @@ def test_a_variant_s_name_is_enough_to_load_it_again():
         (lambda record, known, history: f"{record}\n{known[:-2]}\n{history}", "each seat"),
         (lambda record, known, history: f"{record}\n00 00\n{history}", "each seat"),
         (lambda record, known, history: f"\n{known}\n{history}", "each seat"),
-        (lambda record, known, history: f"\n\n{history}", "a history"),
-        (lambda record, known, history: f"{record}\n{known}\n", "a history"),
+        (lambda record, known, history: f"\n\n{history}", "the deal and the actions"),
+        (lambda record, known, history: f"{record}\n{known}\n", "the deal and the actions"),
         (
             lambda record, known, history: f"{record}\n{known}\n{history} 0:-1",
-            "a history of actions",
+            "the deal and the actions",
         ),
         (
             lambda record, known, history: f"{record}\n{known}\n{history} 0:{2**70}",
-            "a history of actions",
+            "the deal and the actions",
         ),
-        (lambda record, known, history: f"{record}\n{known}\n{history} 2:0", "a history of seats"),
-        (lambda record, known, history: f"{record}\n{known}\n{history} -1:0", "a history of act"),
+        (
+            lambda record, known, history: f"{record}\n{known}\n{history} 2:0",
+            "seats of its actions must be",
+        ),
+        (
+            lambda record, known, history: f"{record}\n{known}\n{history} -1:0",
+            "the deal and the actions",
+        ),
         (lambda record, known, history: f"{record}\n{known}\n{history} 1", "three lines"),
-        (lambda record, known, history: f"{record[:-2]}\n{known}\n{history}", "a record of"),
+        (
+            lambda record, known, history: f"{record[:-2]}\n{known}\n{history}",
+            "its record must have",
+        ),
     ],
 )
-def test_texts_that_are_no_states(spoil, lacks):
+def test_texts_that_are_no_states(spoil, fault):
     """They were once accepted and failed later, or with OpenSpiel's and Python's own errors."""
     game = register("armadora", board="mini")
     state = dealt(game)
     state.apply_action(state.legal_actions()[0])
     text = state.serialize()
     assert game.deserialize_state(text).serialize() == text
-    with pytest.raises(ValueError, match=f"it lacks .*{lacks}"):
+    with pytest.raises(ValueError, match=f"not a state of .*: .*{fault}"):
         game.deserialize_state(spoil(*text.split("\n")))
 
 

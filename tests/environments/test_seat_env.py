@@ -428,9 +428,11 @@ def test_opponents_stay():
     game = make_game("armadora", players=3)
     for env in (SeatEnv(game), SeatVectorEnv(game, 2), make_vec_env(game, 2)):
         assert [player.name for player in env.opponents] == ["random", "random"]
-        with pytest.raises(AttributeError, match="the opponents that it was made with"):
+        with pytest.raises(
+            AttributeError, match="the opponents of an environment cannot be replaced"
+        ):
             env.opponents = ("greedy", "greedy")
-    with pytest.raises(AttributeError, match="the opponents that it was made with"):
+    with pytest.raises(AttributeError, match="the opponents of an environment cannot be replaced"):
         make_vec_env(game, 2).set_attr("opponents", "greedy")
 
 

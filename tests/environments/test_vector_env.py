@@ -299,7 +299,7 @@ def test_pictures():
     [
         (lambda: make(num_envs=0), ValueError, "number of games must be in 1 to "),
         (lambda: make(seat=2), ValueError, "seat must be in 0 to 1, not 2"),
-        (lambda: make(colour=1), TypeError, "argument 'colour'.*those of the environment are o"),
+        (lambda: make(colour=1), TypeError, "argument 'colour'.*the environment's options are o"),
         (lambda: make(opponents=["random"] * 2), ValueError, "takes 1 opponent, got 2"),
         (lambda: make(render_mode="human"), TypeError, "None or 'ansi'"),
         (lambda: make(opponents=None), TypeError, "a specification, a path or a Player, not None"),
@@ -392,7 +392,7 @@ def test_maskable_ppo_takes_the_vec_env():
     assert get_action_masks(env).shape == (16, env.action_space.n)
     model.learn(512)
     assert len(model.ep_info_buffer) > 0
-    with pytest.raises(TypeError, match="those of the environment are opponents, seat, reward"):
+    with pytest.raises(TypeError, match="the environment's options are opponents, seat, reward"):
         make_vec_env("armadora", 4, colours=2)
     game = make_game("armadora")
     assert make_vec_env(game, 4, opponents=GreedyPlayer(game)).game is game

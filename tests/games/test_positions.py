@@ -210,12 +210,12 @@ ARMADA = make_game("armada", players=3, cards=True)
         ({"stage": "nap"}, "must be one of"),
         ({"passed": [True]}, "2 entries, one for each player"),
         ({"hands": [{"1": 11}, {"1": 11}]}, "ARM-7"),
-        ({"hands": [None, {"1": 11}]}, "what one seat sees"),
+        ({"hands": [None, {"1": 11}]}, "the view of one seat"),
         ({"powers": [1, 0]}, "'powers'"),
         ({"palisades_left": 3}, "'palisades_left' would be 35 in this position, not 3"),
         ({"legal": ["pass"]}, "'legal' would be"),
         ({"colour": 3}, "has no 'colour'"),
-        ({"game": "armada"}, "has game 'armada'; this game has 'armadora'"),
+        ({"game": "armada"}, "has game 'armada', but this game has 'armadora'"),
         ({"options": {"advanced": True}}, "has options"),
         ({"players": 3}, "has players 3"),
         ({"gold": {1, 2}}, "JSON"),
@@ -277,7 +277,7 @@ def test_what_a_seat_sees_is_refused(game):
     for _ in range(12):
         action = int(rng.choice(np.flatnonzero(game.legal_masks(states)[0])))
         game.apply(states, np.array([0]), np.array([action]))
-    with pytest.raises(ValueError, match="what one seat sees"):
+    with pytest.raises(ValueError, match="the view of one seat"):
         game.state_from(game.describe(states[0], 1))
 
 

@@ -257,7 +257,7 @@ def test_who_is_asked_cannot_play_the_games_on(call: str) -> None:
     player = Restless(GAME)
     envs = SeatVectorEnv(GAME, 4, opponents=player)
     player.env, player.call = envs, call
-    with pytest.raises(RuntimeError, match="wait for a player's choice"):
+    with pytest.raises(RuntimeError, match="while they wait for its choice"):
         envs.reset(seed=0)
     player.env = None
     envs.reset(seed=0)

@@ -165,7 +165,10 @@ def changed(**changes):
         ({"near_0_bias": None}, "lacks its weight or bias"),
         ({"near_0_weight": np.zeros((12, 5), np.float32)}, "does not fit its input"),
         ({"far_0_weight": np.zeros((9, 20), np.float32)}, "layer far.0 does not fit"),
-        ({"direct_0_weight": None, "direct_0_bias": None}, "the part direct has 0 layers"),
+        (
+            {"direct_0_weight": None, "direct_0_bias": None},
+            "the part direct must have at least 1 layer, not 0",
+        ),
         ({"direct_0_weight": np.full((1, 1), np.nan, np.float32)}, "not finite"),
         ({"policy_0_weight": np.zeros((1, 1), np.float32)}, "do not belong to any"),
         ({"whole_1_bias": np.zeros(1, np.float64)}, "float32"),

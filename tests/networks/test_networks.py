@@ -271,7 +271,7 @@ def test_advice_that_changed_is_refused(tmp_path, monkeypatch):
         patch.setattr(Advice, "digest", lambda self: "of another version")
         save_policy(path, GAME, actor.tensors(), "relu", ["greedy"])
     with pytest.raises(
-        PolicyError, match="trained with other advice than that of greedy in this version"
+        PolicyError, match="trained with other advice than greedy gives in this version"
     ):
         load_policy(path)
 
@@ -280,7 +280,7 @@ def test_advice_that_changed_is_refused(tmp_path, monkeypatch):
     ("part", "shape", "message"),
     [
         ("cells.0.weight", (8, 5), r"cells\.0 does not fit"),
-        ("cells.1.weight", None, "there must be 2 layers 'cells'"),
+        ("cells.1.weight", None, "the part 'cells' must be 2 layers, not 1"),
         ("mix.0.weight", (9, 16), "lacks its weight|does not fit"),
         ("at.0.weight", (4, 8), "does not fit"),
         ("ends.0.weight", (15, 8), "does not fit"),

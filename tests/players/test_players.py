@@ -97,7 +97,7 @@ def test_a_specification_reads_as_it_is_written(spec):
         ("greedy:a,,b", "greedy has an empty argument"),
         ("greedy:noise=", "greedy has an empty argument"),
         ("greedy:noise=1,noise=2", "noise appears twice"),
-        ("greedy:noise=1,2", "2 follows a named argument"),
+        ("greedy:noise=1,2", "2 has no name, so it must come before the named arguments"),
         ('greedy:"a', "a double quote is not closed"),
         ("x" * 5000, "at most 4000 characters"),
     ],

@@ -368,9 +368,9 @@ def test_the_checkpoint_beside_a_policy(tmp_path):
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"players": 3}, "was made for players 2, this game has players 3"),
-        ({"advanced": True}, "for options advanced=false, this game has options advanced=true"),
-        ({"peek": False}, "for options peek=true, this game has options peek=false"),
+        ({"players": 3}, "was made for players 2, but this game has players 3"),
+        ({"advanced": True}, "for options advanced=false, but this game has options advanced=true"),
+        ({"peek": False}, "for options peek=true, but this game has options peek=false"),
     ],
 )
 def test_a_policy_of_another_variant(path, other, message):
@@ -384,7 +384,7 @@ def test_a_policy_of_another_variant(path, other, message):
 )
 def test_a_policy_of_another_version_or_table(path, key, value):
     forged(path, {"variant": {**GAME.variant, key: value}})
-    with pytest.raises(PolicyError, match=f"made for {key} {value!r}, this game has {key}"):
+    with pytest.raises(PolicyError, match=f"made for {key} {value!r}, but this game has {key}"):
         load_policy(path, GAME)
     with pytest.raises(PolicyError):
         load_policy(path)
@@ -415,8 +415,8 @@ def test_a_policy_of_earlier_rules_says_so(path):
 @pytest.mark.parametrize(
     ("version", "changed", "message"),
     [
-        (0, {}, "made for version 0, this game has version"),
-        (99, {}, "made for version 99, this game has version"),
+        (0, {}, "made for version 0, but this game has version"),
+        (99, {}, "made for version 99, but this game has version"),
         (1, {"actions": "0" * 16}, "made for actions"),
         (1, {"options": {"cards": True}}, "made for options"),
         (1, {"options": None}, "made for options"),
@@ -504,7 +504,7 @@ INFINITE = TENSORS["value.1.weight"] * np.float32(np.inf)
         ({"policy_0_weight": None}, "policy.0 lacks"),
         ({"policy_1_weight": None, "policy_1_bias": None}, "policy network has 16 outputs"),
         ({"value_0_weight": None, "value_1_weight": None}, "value network has"),
-        ({"value_0_bias": FLOAT64}, "value.0 is not float32"),
+        ({"value_0_bias": FLOAT64}, "value.0 must be float32, not float32 and float64"),
         ({"policy_1_bias": NAN}, "not finite"),
         ({"value_1_weight": INFINITE}, "not finite"),
     ],

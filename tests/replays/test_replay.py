@@ -235,9 +235,9 @@ def test_the_played_action_has_a_row_and_numbers_keep_their_meaning():
 
 def test_wrong_numbers_of_thoughts_and_seats():
     record = recorded(make_game("armadora"), most=3)
-    with pytest.raises(ValueError, match="1 games need thoughts on 1 games"):
+    with pytest.raises(ValueError, match="one entry for each of the 1 games, not 0"):
         Replay([record], thoughts=[])
-    with pytest.raises(ValueError, match="has 3 decisions, and thoughts on 2"):
+    with pytest.raises(ValueError, match="needs thoughts on each of its 3 decisions, not on 2"):
         Replay([record], thoughts=[{"one": [None, None]}])
     with pytest.raises(ValueError, match="needs at least one game"):
         Replay([])

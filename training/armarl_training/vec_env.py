@@ -132,7 +132,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         ((2,), [False, False])
     """
 
-    render_mode = None  # SB3 warns about environments without it
+    render_mode = None  # SB3 warns about environments without this
 
     def __init__(self, batch: SeatBatch, max_episode_steps: int | None = None) -> None:
         """Wrap a batch of games.

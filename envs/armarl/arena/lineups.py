@@ -1,4 +1,4 @@
-"""Which players meet, and in which seats.
+"""Lineups: the choice of players that meet, and of their seats.
 
 A *lineup* assigns a player to each side of the game, or with mixed teams to each seat. It is played
 in several *arrangements*. Each arrangement gives a *table*: one entrant per seat.

@@ -1,9 +1,9 @@
 """The panel: a fixed, varied set of opponents for measuring players.
 
-One opponent is not enough. A deterministic one can be learnt by heart, and a player that beats it
-may lose to another that it beats. The panel has weak and strong players, with and without
-randomness. Some of them are *held out*: they are for measuring only, never for training against.
-A game adds its own players (`PANEL` and `HELD_OUT` in its `rivals`).
+One opponent is not enough. A deterministic opponent can be learnt by heart, and a player that beats
+one opponent may lose to a weaker one. The panel has weak and strong players, with and without
+randomness. Some of them are *held out*: they are for measuring only, never for training against. A
+game adds its own players (`PANEL` and `HELD_OUT` in its `rivals`).
 """
 
 from __future__ import annotations

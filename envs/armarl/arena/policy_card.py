@@ -33,7 +33,7 @@ _KINDS: Mapping[type, str] = {
 }
 
 T = TypeVar("T")
-Row = Mapping[str, float]  # of a training curve: decisions, minutes, rating, and wins/ANCHOR
+Row = Mapping[str, float]  # row of a training curve: decisions, minutes, rating, wins/ANCHOR
 
 
 class Training(NamedTuple):
@@ -300,7 +300,7 @@ def _standing(said: Any) -> Standing:
 
 
 def _again(path: Path) -> str | None:
-    """Return the command that trains a policy like a shipped one, or like that of a run."""
+    """Return the command that trains a policy like a shipped policy, or like a run's policy."""
     shipped = {file: name for name, file in shipped_policies().items()}
     if path in shipped:
         return f"armarl train {shipped[path]}"

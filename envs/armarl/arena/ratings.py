@@ -9,14 +9,14 @@ The games of a deal are not independent, as they share its luck. The bootstrap (
 therefore resamples whole deals. The standard error of a rating is the spread of its resampled
 values. Where one side won nearly every game, the deals hardly differ and this spread means nothing.
 There the likelihood's own standard error, which assumes independent games, is mixed in, but only if
-this lengthens the interval. It weighs more, the less information the games have. An interval holds
-all ratings whose profile likelihood is high enough: the threshold follows Student's distribution
-for the number of deals, widened by the ratio of the two errors. An interval is therefore lopsided
-where the games are, and nearly open, 5000 points wide, where the games decide nothing.
-`scripts/checks/rating_coverage.py` measures the coverage of these intervals. (Small pilots also
-tried percentile and bootstrap-t intervals. Their coverage was lower where one player wins nearly
-all. The
-packages choix and openskill were not tried: by their documentation neither models seats and deals.)
+this lengthens the interval. The less information the games have, the more it weighs. An interval
+holds all ratings whose profile likelihood is high enough: the threshold follows Student's
+distribution for the number of deals, widened by the ratio of the two errors. An interval is
+therefore lopsided where the games are, and nearly open, 5000 points wide, where the games decide
+nothing. `scripts/checks/rating_coverage.py` measures the coverage of these intervals. (Small pilots
+also tried percentile and bootstrap-t intervals. Their coverage was lower where one player wins
+nearly all. The packages choix and openskill were not tried: according to their documentation,
+neither models seats and deals.)
 
 Everything depends on few numbers: for each deal and table, the summed victory shares of each side.
 """
@@ -38,7 +38,8 @@ RESAMPLES = 1000
 LEAST_DEALS = 2  # one deal alone does not show how much deals differ
 LEVEL = 0.95
 _RIDGE = 1e-6  # fixes the overall mean, which no difference depends on
-_STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7  # of Newton's method, in units of strength
+# Newton's method: most steps, longest step and precision, in units of strength.
+_STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7
 _WIDEST = 5000 / ELO  # the largest distance of an interval's end from the estimate
 _DOUBT = 4.0  # information at which bootstrap and likelihood weigh the same, see `trust`
 _CLOSE_END = 1e-4  # precision of an interval's end, in units of strength

@@ -65,6 +65,6 @@ def _tournament(records: list[Record]) -> Tournament:
         )
     if len(players) > MOST_ENTRANTS:
         raise ValueError(
-            f"{len(players)} players are too many to rate: the records may name {MOST_ENTRANTS}"
+            f"{len(players)} players are too many to rate: records may name at most {MOST_ENTRANTS}"
         )
     return Tournament(game, tuple(players), "recorded", False, False, 0, tuple(games))

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 MOST_ELO = 2000.0  # a larger lead leaves the weaker player less than one win in ten thousand
 _LEAST_DEALS = 8  # with fewer deals the distribution of scores is unknown
-_STEPS = 60  # of bisection
+_STEPS = 60  # bisection steps
 _SPARE = 1e-3  # pseudo-deals at scores 0 and 1, so that no score is impossible
 
 

@@ -211,7 +211,7 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
 
 def _won(tally: Tally) -> Floats:
     """Victories of the row's sides over sides of the column's, (deals, players, players)."""
-    rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # of each side's members
+    rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # on other sides
     won = np.einsum("dtk,tki,tkj->dij", tally.shares, tally.members, rivals, optimize=True)
     return np.asarray(won)
 

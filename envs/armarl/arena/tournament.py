@@ -1,7 +1,7 @@
 """Tournaments: played in parallel, saved line by line, and resumed after an interruption.
 
 Deal `k` of a tournament is the same for every lineup, and every lineup plays it in all its
-arrangements. The deals are what varies by chance, and ratings are bootstrapped over them.
+arrangements. Only the deals vary by chance, so ratings are bootstrapped over the deals.
 
 With a folder, `settings.json` holds the settings, `games.jsonl` one line for each game, and
 `records/` the games themselves. The same call resumes a tournament that was stopped. A folder may
@@ -147,14 +147,14 @@ class Tournament:
 
 
 class _Job(NamedTuple):
-    """Some deals of one lineup at some tables."""
+    """The part of a tournament that one worker plays: deals of one lineup at some tables."""
 
     game: str
     options: dict[str, Any]
     sitting: Sitting
     digests: Digests
     lineup: int
-    number: int  # of the sitting among those of the lineup
+    number: int  # number of the sitting within the lineup
     seed: int
     first: int
     last: int
@@ -294,7 +294,7 @@ def _refuse_replaced(job: _Job, players: Sequence[Player]) -> None:
         if job.digests.get(name) != digest_of(players[holder]):
             raise ArenaError(
                 f"{name} was replaced during the tournament. A rewritten file is another player: "
-                "enter a copy that stays as it is"
+                "enter a copy that does not change"
             )
 
 
@@ -504,7 +504,7 @@ def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: 
     if len(shares) != len(set(game.sides)) or not fair or type(result.cut) is not bool:
         raise ValueError("these are not shares of a victory")
     if result.cut and len(winners) < len(shares):
-        raise ValueError("a game that is cut short has equal shares")
+        raise ValueError("all sides of a game that is cut short must have equal shares")
     return result
 
 

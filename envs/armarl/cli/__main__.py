@@ -21,7 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status.
 
     Args:
-        arguments: the arguments without the program's name; by default those of the process.
+        arguments: the arguments without the program's name; by default the arguments of the
+            process.
 
     Example:
         >>> main(["exploitability"])  # prints the error to stderr
@@ -50,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = "\n".join([f"armarl {options.command}: {error}", *getattr(error, "__notes__", ())])
         tell(said, to=sys.stderr)
         return 1
-    except Exception:  # of user code, or our own fault: Python would print its text as it is
+    except Exception:  # from user code or a fault of ours; Python would print its text unfiltered
         tell(traceback.format_exc(), to=sys.stderr, end="")
         return 1
 
@@ -86,7 +87,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose messages hold no control sequences: arguments may be names of files."""
+    """A parser whose messages hold no control sequences, even if a file name in them does."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if message:
@@ -216,7 +217,7 @@ def _arena(command: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="play nothing: rate those that play in these files of records, people too",
+        help="play nothing: rate the players, and people, of the games in these files of records",
     )
     command.add_argument(
         "--deals",
@@ -363,7 +364,7 @@ def _draw(command: argparse.ArgumentParser) -> None:
         help="the picture to write, a name that ends in .svg or .png",
     )
     command.add_argument(
-        "--game", type=int, default=1, help="number of the game in the file, the first is 1 (1)"
+        "--game", type=int, default=1, help="number of the game in the file, counted from 1 (1)"
     )
     command.add_argument(
         "--move", type=int, help="draw the position after this action, 0 for the deal (the last)"

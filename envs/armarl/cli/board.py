@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from armarl.compiler.types import States
 from armarl.core.game import Game
 
-_TALL = 24  # lines: a higher board is drawn once a turn
+_TALL = 24  # lines; a taller board is drawn only once per turn
 
 
 class Board:
@@ -26,7 +26,7 @@ class Board:
         return None if again else f"\n{text}"
 
     def follow(self, states: States) -> None:
-        """Note that the game has gone on: a turn that comes back is another one."""
+        """Note that the game has moved on: when this seat is to move again, it is a new turn."""
         if int(self._game.turns_of(states)[0]) != self._turn:
             self._turn = -1
 

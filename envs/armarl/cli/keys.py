@@ -27,7 +27,7 @@ class Keys:
         """
         key = self._read(seconds)
         if key and key not in "qQ":
-            tell("stopped: any key goes on, q ends")
+            tell("stopped: any key continues, q ends")
             key = self._read(None)
         if key and key in "qQ":
             raise EOFError

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from armarl.matches.records import Record
     from armarl.replays.replay import Opinions
 
-MOST_GAMES = 100  # of one page; ten of Armada are some ten megabytes
+MOST_GAMES = 100  # on one page; ten games of Armada take about ten megabytes
 
 
 def replay(options: argparse.Namespace) -> int:
@@ -31,7 +31,7 @@ def replay(options: argparse.Namespace) -> int:
     if options.html is None:
         for name in ("seat", "think"):
             if getattr(options, name) is not None:
-                raise ValueError(f"--{name} is for a page: name its file with --html")
+                raise ValueError(f"--{name} needs a page: name the page's file with --html")
         if options.web:
             return serve_pages(options, records=_some(records, options.records))
         return _print(options, records, first)

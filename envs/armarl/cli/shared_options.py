@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from armarl.matches.records import Record
     from armarl.replays.replay import Opinions
 
-_MOST_RESULT = 1 << 26  # bytes of an earlier result; ours have some kilobytes
-FIRST_GAMES = 10  # of the pages of matches and tournaments
+_MOST_RESULT = 1 << 26  # bytes of an earlier result; results have a few kilobytes
+FIRST_GAMES = 10  # number of games on the pages of matches and tournaments
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -54,7 +54,7 @@ def options_of(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise ValueError(f"option {text!r} should be written name=value, like players=3")
+            raise ValueError(f"option {text!r} must be written name=value, like players=3")
         words = {"true": True, "false": False, "none": None}
         number = int(value) if _WHOLE_NUMBER.fullmatch(value) else value
         options[name] = words.get(value.lower(), number)
@@ -157,7 +157,7 @@ def write_page(
     seat: int | None = None,
     thoughts: Sequence[Opinions] | None = None,
 ) -> None:
-    """Write a replay, and say so."""
+    """Write a replay, and print where it is."""
     from armarl.replays.replay import Replay
 
     Replay(records, seat, thoughts).write(path)

@@ -38,7 +38,7 @@ def evaluate(options: argparse.Namespace) -> int:
     from armarl.workers.spread import workers_at
 
     if options.json and options.records and options.json.resolve() == options.records.resolve():
-        raise ValueError(f"--json and --records name the same file, {options.json}: name two")
+        raise ValueError(f"--json and --records name the same file, {options.json}: name two files")
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
     with recording(options.records, options.html) as records:
         if len(options.players) == 1:
@@ -88,7 +88,7 @@ def arena(options: argparse.Namespace) -> int:
     from armarl.workers.spread import workers_at
 
     if not options.players:
-        raise ValueError("name players, or rate those of recorded games with --rate")
+        raise ValueError("name players, or rate the players of recorded games with --rate")
     if options.deals < LEAST_DEALS:
         raise ValueError(
             f"ratings need at least {LEAST_DEALS} deals to estimate how much deals differ; "
@@ -97,7 +97,7 @@ def arena(options: argparse.Namespace) -> int:
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
     if options.html is not None:
         if options.folder is None or not options.records:
-            raise ValueError("--html makes its page from the records of a --folder: name one")
+            raise ValueError("--html makes its page from the records of a --folder: name a folder")
         check_writable(options.html)
     if options.stronger is not None and len(options.players) != 2:
         raise ValueError(f"--stronger compares 2 players, not {len(options.players)}")

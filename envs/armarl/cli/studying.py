@@ -18,7 +18,7 @@ def info(options: argparse.Namespace) -> int:
         raise ValueError("info takes no --game: give a game's name or a saved policy instead")
     if options.subject in game_names():
         if options.json:
-            raise ValueError(f"--json is for saved policies, and {options.subject} is a game")
+            raise ValueError(f"--json is for saved policies, but {options.subject} is a game")
         game = make_game(options.subject, **options_of(options.option))
         tell(
             f"# {game.name}, version {game.version}: {game.players} players, {dict(game.options)}\n"

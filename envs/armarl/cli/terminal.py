@@ -159,7 +159,7 @@ def _show(
 
 
 class _Move(NamedTuple):
-    """An action that was played, with what was before it."""
+    """An action that was played, with the state before it."""
 
     seat: int
     action: int
@@ -191,7 +191,7 @@ class _Table:
 
     @property
     def thoughts(self) -> list[Thoughts | None]:
-        """What the players thought before each action of the record."""
+        """The players' thoughts before each action of the record."""
         return [move.thoughts for move in self._moves]
 
     def play(
@@ -251,7 +251,7 @@ class _Table:
 
 
 def _question(game: Game, states: States) -> str:
-    """Return what the seat to move is asked, in the words of the game's `guide` if it has one."""
+    """Return the question for the seat to move, in the words of the game's `guide` if any."""
     guide = game_entry(game.name).part("guide")
     return guide.question(game, states[0])[0] if guide else ""
 

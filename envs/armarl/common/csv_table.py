@@ -13,11 +13,11 @@ _PARTS = re.compile(r"[^;\t\r\n]+|[;\t\r\n]").findall  # a spreadsheet may split
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as CSV. A spreadsheet computes nothing from what it holds.
+    """Return a table as CSV that holds no formulas for a spreadsheet to compute.
 
     Text that begins like a formula gets an apostrophe before it, as is usual in spreadsheets. So
-    does a part of it behind a mark at which some spreadsheets begin another cell. Such text may be
-    the name of a player, of a file or of a folder.
+    does a part of a text after a mark at which some spreadsheets begin another cell. Such text may
+    be the name of a player, of a file or of a folder.
 
     Example:
         >>> csv_text(["player", "Elo"], [["=1+1", -20]])
@@ -31,7 +31,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _first(text: str) -> str:
-    """Return the first letter that is seen. A spreadsheet may drop what stands before it."""
+    """Return the first visible letter. A spreadsheet may drop the characters before it."""
     return next((one for one in text if one.isprintable() and not one.isspace()), "")
 
 

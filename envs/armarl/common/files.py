@@ -35,7 +35,7 @@ def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
     """
     for path in folder.iterdir():
         if path.is_symlink():
-            raise refused(f"{path} is a link: replace it by the file itself")
+            raise refused(f"{path} is a link: replace it with the file itself")
     try:
         file = _open_lock(folder / LOCK)
     except OSError as error:

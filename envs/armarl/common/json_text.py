@@ -11,8 +11,8 @@ import json
 import math
 from typing import Any, NoReturn
 
-DEEPEST = 16  # levels of nesting; ours have 5
-MOST_VALUES = 1 << 17  # values, each list and each dictionary counted too; ours have some hundred
+DEEPEST = 16  # levels of nesting; our files have 5
+MOST_VALUES = 1 << 17  # values, also counting lists and dictionaries; our files have some hundred
 LONGEST_TEXT = 1 << 20  # characters of one text, as many as a chart file may have
 LONGEST_KEY = 1 << 10  # characters
 
@@ -32,7 +32,7 @@ def read_json(text: str) -> Any:
         ...
         ValueError: the key 'a' appears twice
     """
-    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:  # some may stand in texts
+    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:  # some are within texts
         raise ValueError(_too_many())
     try:
         value = json.loads(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 MOST_SHOWN = 300  # characters
-_WORD = re.compile(r"\d+[^\W\d_]*|[^\W\d_]+")  # of a name: armadora, 2p
+_WORD = re.compile(r"\d+[^\W\d_]*|[^\W\d_]+")  # words of a name: armadora, 2p
 
 
 def printable(text: str) -> str:

@@ -1,7 +1,6 @@
 """Bit operations on 64-bit words: count ones, find the lowest one, load eight bytes.
 
-Each takes one or a few processor instructions, also on a GPU. Only `thirty_two_bits` is for a CPU
-alone.
+Each takes one or a few processor instructions, also on a GPU. `thirty_two_bits` is only for a CPU.
 """
 
 from __future__ import annotations

@@ -88,9 +88,9 @@ def _own_folders() -> Iterator[Path]:
 def choose_folders() -> Folders:
     """Return the folders of compiled kernels, down to the first that can be written to.
 
-    These are the package's own, the one in `ARMARL_CACHE_DIR`, and the user's own. One that cannot
-    be written to is still read. A folder in `ARMARL_CACHE_DIR` may be for others too, so it is made
-    as the umask says; the user's own is made for this user alone. If the folder in
+    These are the package's own, the one in `ARMARL_CACHE_DIR`, and the user's own. A folder that
+    cannot be written to is still read. A folder in `ARMARL_CACHE_DIR` may be for others too, so it
+    is made as the umask says; the user's own is made only for this user. If the folder in
     `ARMARL_CACHE_DIR` can be neither read nor written, a message says so.
     """
     read: list[Path] = []

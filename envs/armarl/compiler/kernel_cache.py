@@ -51,7 +51,7 @@ def _lock_file(folder: Path) -> int:
     """
     descriptor = open_file(folder / _LOCKS, os.O_RDWR | os.O_CREAT, 0o600)
     if hasattr(os, "fchmod"):  # a user who can read it can lock it, and make us wait
-        with suppress(OSError):  # it is root's
+        with suppress(OSError):  # the file is root's
             os.fchmod(descriptor, 0o600)
     return descriptor
 
@@ -101,7 +101,7 @@ def _alone(path: Path) -> Iterator[None]:
     global _patience
     try:
         descriptor = _lock_file(path.parent)
-        place = int(path.name[-7:], 16)  # of the entry's hash; Windows locks the first 2 GiB only
+        place = int(path.name[-7:], 16)  # of the hash; Windows locks only the first 2 GiB
         while not (is_locked := _try_to_lock(descriptor, place)) and _patience > 0:
             say_once("another process compiles the same kernels; waiting for it ...")
             time.sleep(_PAUSE)
@@ -228,7 +228,8 @@ class KernelCache(_Cache):  # type: ignore[misc]
         """Return the targets whose machine code runs here: the given one, then usable levels.
 
         A target is the triple, processor and features that Numba compiles for. A process that
-        compiles for a level uses no other one's: what it leaves is for machines of that level.
+        compiles for a level uses no other target, because its entries are for machines of that
+        level.
         """
         if target[1] in LEVELS:
             return [target]

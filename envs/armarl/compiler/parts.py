@@ -1,7 +1,7 @@
 """Kernels as other kernels call them: compiled halfway, and finished as a part of each caller.
 
 Numba compiles every function to machine code with entry points for Python, and compiles its code
-again in each function that calls it. But most kernels are called by kernels alone. So a `Kernel`
+again in each function that calls it. But most kernels are called only by kernels. So a `Kernel`
 has two dispatchers: itself for Python, and its `part` for kernels. The code of a part is neither
 optimised nor made machine code by itself. The first step from an empty cache then takes 0.53 to
 0.60 of the CPU time.
@@ -29,12 +29,12 @@ class _Code(JITCodeLibrary):  # type: ignore[misc]
     """The code of a part, as LLVM's intermediate representation."""
 
     def _optimize_final_module(self) -> None:
-        """Leave it to the caller, which is optimised with all its parts."""
+        """Do nothing: the caller is optimised with all its parts."""
 
     def _finalize_final_module(self) -> None:
         names = (variable.name for variable in self._final_module.global_variables)
         if any(name.startswith(RuntimeLinker.PREFIX) for name in names):
-            super()._finalize_final_module()  # it calls itself, by its address in memory
+            super()._finalize_final_module()  # the code calls itself, by its address in memory
         else:
             self._finalize_dynamic_globals()
             self._verify_declare_only_symbols()
@@ -89,7 +89,7 @@ class Part(CPUDispatcher):  # type: ignore[misc]
 
 
 def make_part(function: Any, keep: Keep, **options: Any) -> Any:
-    """Compile a function for kernels alone."""
+    """Compile a function for kernels only."""
     return keep(Part(function, {}, {**_USUAL, **options, **_NO_ENTRY}, _Compiler))
 
 
@@ -103,7 +103,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     @property
     def _numba_type_(self) -> types.Type:
-        """The type that kernels see: that of the part, unless this kernel calls itself."""
+        """The type that kernels see: the type of the part, unless this kernel calls itself."""
         return types.Dispatcher(self if self.is_compiling else self.part)
 
     def add_overload(self, result: Any) -> None:

@@ -1,4 +1,4 @@
-"""Messages of the compiler: that kernels are being compiled, and how far that is.
+"""Messages of the compiler: that kernels are being compiled, and how many are done.
 
 Each process says so once, as a warning of the logger `armarl`, which Python prints to stderr unless
 a program routes it elsewhere. On a terminal a second line counts the kernels, and is erased when

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import PLAIN_PYTHON
 
-# Entries of `progress`: the number of shares taken, that of shares played, the number of the call.
+# Entries of `progress`: the number of shares taken, the number of shares played, and the number of
+# the call.
 TAKEN, PLAYED, CALL = range(3)
 _PATIENCE = 80_000  # polls before a waiting thread goes to sleep, about 100 microseconds
 

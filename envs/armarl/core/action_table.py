@@ -131,7 +131,7 @@ class ActionTable:
         )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ActionTable:
-        return self  # it never changes
+        return self  # a table never changes
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -179,7 +179,7 @@ class ActionTable:
         if same := known.get(written):
             return f"did you mean `{same}`?"
         if whole := next((one for one in known if one.startswith(f"{written} ")), None):
-            return f"it is incomplete, compare `{known[whole]}`"
+            return f"it is incomplete; compare `{known[whole]}`"
         if near := difflib.get_close_matches(written[:100], known, 1, _NEAR):
             return f"did you mean `{known[near[0]]}`?"
         for family in self.families:

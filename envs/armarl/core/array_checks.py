@@ -9,9 +9,9 @@ Arrays may lie: a subclass can have another `shape`, and another thread can writ
 change its shape, between its check and its use. So a check returns what is safe to use after it.
 Columns (indices, actions, seats, seeds, draws) are copied first and then checked. Batches of states
 are too large to copy at every call: the check returns a view of the base class, whose shape and
-dtype nobody else can change. Its contents are the caller's: nothing may write to the states while a
-call uses them. States must belong to the same variant: two variants can share a record
-type, but one may have actions or seats for which the other has no room.
+dtype nobody else can change. The contents still belong to the caller, so nothing may write to the
+states while a call uses them. States must belong to the same variant: two variants can share a
+record type, but one may have actions or seats for which the other has no room.
 """
 
 from __future__ import annotations

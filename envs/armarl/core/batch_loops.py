@@ -66,7 +66,7 @@ def pack(mask: Mask, packed: NDArray[np.int32]) -> None:
     rest = size % PER_WORD
     if rest == 0:
         return
-    if size > PER_WORD:  # the last 32 actions, without those that the word before has
+    if size > PER_WORD:  # the last 32 actions, without the actions of the word before
         packed[packed.size - 1] = np.int32(
             thirty_two_bits(mask, size - PER_WORD) >> (PER_WORD - rest)
         )
@@ -136,7 +136,8 @@ def view_one(
         mask[:] = 0
 
 
-# The same with an array of the record `fixed`: Numba takes 3 microseconds to read a tuple with it.
+# The same functions with an array of the record `fixed`: Numba takes 3 microseconds to read a tuple
+# that holds it.
 
 
 def deal_with(states: States, i: int, number: int, reseed: bool, fixed: States) -> int:

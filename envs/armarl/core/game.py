@@ -5,7 +5,8 @@ bytes; an array of records is a batch. A `Game` joins the compiled verbs that wo
 with the action table, the observation table, the options and the version. The environments are
 built on it.
 
-This file deals and plays games, and asks their states. What `Game` inherits stands elsewhere:
+This file deals games, plays actions and reads states. The parts that `Game` inherits are in other
+files:
 
 - `core/variant.py`: names, options, sizes and tables;
 - `core/game_parts/compiled_variant.py`: compiled functions, and `run`, which loops over a batch;
@@ -134,7 +135,7 @@ class Game(RandomPlay, Readable):
         """
         if self._deals is None:
             raise ValueError(
-                f"the deals of {self.name} {dict(self.options)} cannot be enumerated: it takes a "
+                f"the deals of {self.name} {dict(self.options)} cannot be enumerated: this needs a "
                 "variant whose only chance is a small deal, such as armadora with board='mini' "
                 "(at the command line -o board=mini)"
             )
@@ -435,19 +436,19 @@ class Game(RandomPlay, Readable):
     def state_from(self, description: Mapping[str, Any], seed: int = 0) -> State:
         """Return the state with a description, the inverse of `describe`.
 
-        A description may leave out what it does not care about. What follows from the rest is
-        worked out, such as hands, supplies and legal actions, and everything else is as after the
-        deal. What it names must agree with the rest.
+        A description may leave out keys. Values that follow from the given ones, such as hands,
+        supplies and legal actions, are worked out. All other values are as after the deal. The
+        given values must agree with each other.
 
         Args:
-            description: what `describe(state)` returns, or some of it. What a seat sees is
+            description: the result of `describe(state)`, or a part of it. The view of one seat is
                 refused, because a state holds everything.
-            seed: the seed of the deal, for what is left out, and of the chance that follows.
+            seed: the seed of the deal, for keys that are left out, and of the chance that follows.
 
         Raises:
             TypeError: the description is not a dictionary.
-            ValueError: it is of another variant or names something unknown, it breaks a rule, which
-                the message names, or the game cannot do this.
+            ValueError: the description is of another variant, names something unknown or breaks a
+                rule (the message says which), or the game cannot make states from descriptions.
 
         Example:
             >>> import armarl

@@ -155,7 +155,7 @@ class ObservationTable:
         self.size = int(ends[-1])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ObservationTable:
-        return self  # it never changes
+        return self  # a table never changes
 
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the lowest and the highest observation, two float32 arrays of shape (size,)."""
@@ -171,8 +171,8 @@ class ObservationTable:
         The numbers stay scaled.
 
         Raises:
-            ValueError: the size is another one, so the observation comes from another game or
-                another number of players.
+            ValueError: the size is wrong, so the observation comes from another game or another
+                number of players.
             TypeError: `observation` is not an array.
         """
         self._check(observation)

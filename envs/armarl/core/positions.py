@@ -1,7 +1,7 @@
 """Positions by hand: a state from its description, the inverse of `describe`.
 
-A game tries what a description leaves open, and the first state that keeps the rules and has this
-description is taken.
+A game tries values for everything that a description leaves open. The result is the first state
+that keeps the rules and has this description.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Description:
-    """A part of a description: a dictionary, and its place in the whole for error messages."""
+    """A dictionary within a game's description, with its place for use in error messages."""
 
     def __init__(self, value: Any, place: str = "") -> None:
         """Take a part.
@@ -47,7 +47,7 @@ class Description:
         """Return a whole number.
 
         Raises:
-            ValueError: it is not one from `low` to `high`.
+            ValueError: it is not a whole number from `low` to `high`.
         """
         found = self._value.get(key, default)
         if not is_whole(found) or not low <= found <= high:
@@ -80,7 +80,7 @@ class Description:
         """Return a list of known words, empty if there is none.
 
         Raises:
-            ValueError: it is not a list of these.
+            ValueError: it is not a list of known words.
         """
         return [_known(self._at(key), word, known) for word in self.sequence(key)]
 
@@ -142,7 +142,8 @@ def state_from(game: Game, description: Mapping[str, Any], seed: int) -> State:
     """Return the state with a description; see `Game.state_from`."""
     if game._states_from is None:
         raise ValueError(
-            f"{game.name} cannot make states from descriptions: its `make` gives `Game` no function"
+            f"{game.name} cannot make states from descriptions: its `make` must pass "
+            "`_states_from` to `Game`"
         )
     view = _plain(description)
     base = game.new_states(seed)[0]
@@ -181,7 +182,8 @@ def _refuse_foreign(known: dict[str, Any], view: dict[str, Any]) -> None:
     for key in ("game", "version", "players", "options"):
         if key in view and not same_json(view[key], known[key]):
             raise ValueError(
-                f"the description has {key} {_shown(view[key])}; this game has {_shown(known[key])}"
+                f"the description has {key} {_shown(view[key])}, "
+                f"but this game has {_shown(known[key])}"
             )
     for key in view:
         if key not in known:
@@ -191,26 +193,26 @@ def _refuse_foreign(known: dict[str, Any], view: dict[str, Any]) -> None:
 
 
 def _refuse_hidden(view: dict[str, Any]) -> None:
-    """Refuse what a seat sees: a state holds everything."""
+    """Refuse the view of one seat, because a state holds everything."""
     hands = view.get("hands")
     if isinstance(hands, list) and None in hands:
         raise ValueError(
-            "this is what one seat sees, and other hands are hidden: describe the whole state, or "
-            "leave 'hands' out"
+            "this is the view of one seat, in which other hands are hidden: describe the whole "
+            "state, or leave 'hands' out"
         )
 
 
 def _difference(wanted: Any, found: Any, place: str = "") -> str | None:
     """Return the first place where a description differs from a state's, or None.
 
-    What a dictionary leaves out is not compared, nor is the order of words: a game checks it where
-    it has a meaning.
+    Keys that `wanted` leaves out are not compared, and neither is the order of words. A game itself
+    checks the order where it has a meaning.
     """
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key, value in wanted.items():
             where = f"{place}[{key!r}]" if place else f"{key!r}"
             if key not in found:
-                return f"{where} does not belong there"
+                return f"{where} is not a key here"
             if (different := _difference(value, found[key], where)) is not None:
                 return different
         return None

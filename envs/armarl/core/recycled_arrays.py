@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_BYTES = 1 << 18  # a smaller array costs less than it would to keep its memory
+LEAST_BYTES = 1 << 18  # keeping the memory of a smaller array would cost more than it saves
 _MOST_SPARE = 1  # per size: enough for a loop that holds a result while it asks for the next
 
 Spare = list[NDArray[np.uint8]]

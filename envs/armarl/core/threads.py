@@ -155,7 +155,7 @@ class _Helpers:
 
 
 class _Workers:
-    """Threads that wait for calls. They start faster than those of an executor."""
+    """Threads that wait for calls. They start faster than an executor's threads."""
 
     def __init__(self) -> None:
         self.process = os.getpid()

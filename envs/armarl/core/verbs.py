@@ -106,7 +106,7 @@ class Verbs(NamedTuple):
     and `turn_of` still work for that seat; `apply` does not."""
 
     determinise: Callable[[State, int, int], None]
-    """`determinise(s, seat, number)`: replace all that the seat is not shown by a random deal,
+    """`determinise(s, seat, number)`: replace all that the seat is not shown with a random deal,
     uniform over the deals that agree with what it is shown, and seed `s.rng`. Both follow from
     `number`, int64. Gives the same result on a concealed state. All verbs work afterwards."""
 

@@ -38,7 +38,7 @@ SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 # maximum is the number of threads that the largest cards run at once. It also bounds the scratch
 # memory, which has a row per thread.
 BLOCK, MOST_THREADS = (2, 4) if SIMULATED else (64, 2**18)
-# Side of a tile in a copy from columns to rows, and rows of it that are copied at once.
+# Side of a tile in a copy from columns to rows, and number of the tile's rows copied at once.
 TILE, TILE_ROWS = (4, 2) if SIMULATED else (32, 8)
 SIDE, TILE_SHAPE = np.uint64(TILE), (TILE, TILE + 1)  # + 1 avoids memory bank conflicts
 MOST_IN_CONSTANT_MEMORY = 2048  # bytes of a table

@@ -114,7 +114,7 @@ class Endings:
         if before < MANY_ILLEGAL <= self._length:
             # The text is constant, so that Python shows the warning once per process.
             warnings.warn(
-                f"{MANY_ILLEGAL} episodes in a row ended by an illegal action: the learner seems "
+                f"{MANY_ILLEGAL} episodes in a row ended with an illegal action: the learner seems "
                 f"to ignore the action mask. {self._remedy}",
                 stacklevel=3,
             )

@@ -208,7 +208,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             gymnasium.error.ResetNeeded: the game has ended, and all agents have left it.
             RuntimeError: another thread is using the environment.
         """
-        # `alone` written out here and in `observe`: a call more would take a tenth of the time.
+        # `alone` written out here and in `observe`: one more call would take a tenth of the time.
         at_work, this = self._at_work, get_ident()
         if at_work.setdefault("thread", this) != this:
             raise RuntimeError(IN_USE)
@@ -217,7 +217,9 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             try:
                 over = self.terminations[agent] or self.truncations[agent]
             except KeyError:
-                raise ResetNeeded("the game has ended and all agents have left: reset()") from None
+                raise ResetNeeded(
+                    "the game has ended and all agents have left: call reset()"
+                ) from None
             if over:
                 self._was_dead_step(action)
                 return
@@ -293,7 +295,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 self._states, 0, self._seats[agent], observation, mask, game._fixed_argument
             )
         except TypeError:
-            self._seats.of(agent)  # says so, if that is no name
+            self._seats.of(agent)  # raises if it is not a name
             raise
         finally:
             at_work.clear()

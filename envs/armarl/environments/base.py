@@ -19,7 +19,7 @@ from armarl.environments.one_thread import AtWork, alone
 from armarl.games.make_game import check_options, make_game
 
 RENDER_MODES = ("human", "ansi", "rgb_array")
-RENDER_FPS = 4  # a person can follow it; Gymnasium's checker asks for it even of text
+RENDER_FPS = 4  # slow enough to follow; Gymnasium's checker requires it even for text
 
 
 class _UntilReset:
@@ -133,7 +133,7 @@ def modes_of(game: Game) -> tuple[str, ...]:
 
 
 def check_render_width(width: int) -> int:
-    """Return the width of frames in pixels; TypeError or ValueError if it is none."""
+    """Return the width of frames in pixels; raise TypeError or ValueError if it is not valid."""
     return whole_number("render_width", width, 16, 4096)
 
 
@@ -170,14 +170,14 @@ def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
 
     Raises:
         TypeError: neither the game nor the environment has one of the options (the message lists
-            the possible ones), there are options beside a `Game`, or `game` is neither.
+            the possible ones), there are options besides a `Game`, or `game` is neither.
     """
     if not isinstance(game, str):
         check_game(game, or_name=True)
         if options:
             raise TypeError(f"a Game has its options already; got {', '.join(options)} in addition")
         return game
-    check_options(game, options, besides=f"; those of the environment are {own}")
+    check_options(game, options, besides=f"; the environment's options are {own}")
     return make_game(game, **options)
 
 

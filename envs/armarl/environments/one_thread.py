@@ -26,10 +26,10 @@ class AtWork(dict[str, int]):
 
 
 def alone(method: F) -> F:
-    """Make a method of an environment, which has an `AtWork` as `_at_work`, refuse other threads.
+    """Make a method refuse other threads. Its environment must have an `AtWork` as `_at_work`.
 
-    The same thread may call such methods within each other, as an opponent does that looks at the
-    environment it plays in.
+    One thread may call such a method within another one: an opponent does so when it looks at the
+    environment that it plays in.
     """
 
     @wraps(method)

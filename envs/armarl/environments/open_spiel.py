@@ -83,7 +83,7 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
 
 
 class Resampler:
-    """Deals anew all that a player cannot know in a state, including future chance.
+    """Deals everything anew that a player cannot know in a state, including future chance.
 
     Pass it to `ismcts.ISMCTSBot.set_resampler`. The same seed gives the same deals, call by call.
 
@@ -182,31 +182,36 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
             moves = [tuple(map(int, move.split(":"))) for move in history.split()]
             movers, actions = [mover for mover, _ in moves], [action for _, action in moves]
         except ValueError as error:
-            raise self._no_state("three lines of hexadecimal digits and numbers") from error
+            raise self._wrong(
+                "it must have three lines of hexadecimal digits and numbers"
+            ) from error
         dealt = bool(data)
         if [len(part) for part in told] != dealt * self.game.players * [_DIGEST]:
-            raise self._no_state("a digest of each seat's information")
+            raise self._wrong("its second line must have a digest of the information of each seat")
         most = [1 if self.deals is None else self.deals.size, len(self.game.actions)]
         lawful = all(0 <= action < most[min(i, 1)] for i, action in enumerate(actions))
         seated = all((mover >= 0) == (i > 0) for i, mover in enumerate(movers))
         if bool(actions) != dealt or not lawful or not seated:
-            raise self._no_state("a history of actions")
+            raise self._wrong(
+                "its third line must hold the deal and the actions, each as seat:number"
+            )
         if not all(-1 <= mover < self.game.players for mover in movers):
-            raise self._no_state("a history of seats that exist")
+            raise self._wrong(f"the seats of its actions must be 0 to {self.game.players - 1}")
         state = OpenSpielState(self)
         for state._replays, action in moves:  # fills OpenSpiel's own history
             state.apply_action(action)
         state._replays = None
         if dealt:
-            if len(data) != self.game.blank.dtype.itemsize:
-                raise self._no_state(f"a record of {self.game.blank.dtype.itemsize} bytes")
+            size = self.game.blank.dtype.itemsize
+            if len(data) != size:
+                raise self._wrong(f"its record must have {size} bytes, not {len(data)}")
             states = np.frombuffer(data, np.uint8).copy().view(self.game.blank.dtype)
             self.game.check_states(states)
             state.states, state.known = states, told
         return state
 
-    def _no_state(self, lacks: str) -> ValueError:
-        return ValueError(f"this is no state of {self.game.name}: it lacks {lacks}")
+    def _wrong(self, reason: str) -> ValueError:
+        return ValueError(f"this is not a state of {self.game.name}: {reason}")
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> OpenSpielObserver:
         """Return the observer that fills `observation_tensor`."""
@@ -412,7 +417,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         return blake2b(seen, digest_size=_DIGEST).digest()
 
     def _seat(self, player: int | None) -> int:
-        """Return a player's seat; by default that of the player to move.
+        """Return a player's seat; by default the seat of the player to move.
 
         Raises:
             ValueError: there is no such player.

@@ -107,7 +107,7 @@ class SeatBatch:
 
     def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the players after the learner: (games, players - 1) indices in `players`."""
-        return np.arange(self.game.players - 1) % len(self.players)  # one for all, or one per seat
+        return np.arange(self.game.players - 1) % len(self.players)  # one player, or one per seat
 
     def answer(self, actions: NDArray[np.int64]) -> None:
         """Play the learner's action in every game that is not over, then the players' actions.
@@ -131,7 +131,7 @@ class SeatBatch:
         """Raise RuntimeError if a player steps these games while they wait for its choice."""
         if self._asking:
             raise RuntimeError(
-                "these games wait for a player's choice: that player cannot step or reset them"
+                "a player cannot step or reset these games while they wait for its choice"
             )
 
     def _refuse_half_played(self) -> None:
@@ -160,13 +160,13 @@ class SeatBatch:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = self.__dict__ | {"_asking": False}  # a copy waits for no player
-        kept.pop("_batch", None)  # it is made again, of the copy's arrays
+        kept.pop("_batch", None)  # made again from the copy's arrays
         return kept
 
     def seat_players(self, players: Sequence[Player]) -> None:
         """Put other players into the other seats, from the next decision on."""
         self.players = players
-        self.__dict__.pop("_batch", None)  # it tells which of them are random
+        self.__dict__.pop("_batch", None)  # made again, because it marks the random players
 
     def restore(
         self,
@@ -175,13 +175,13 @@ class SeatBatch:
         lineups: NDArray[np.int64],
         chance: NDArray[np.uint64],
     ) -> None:
-        """Go on with games in which every learner is to move, of arrays like the attributes."""
+        """Continue games in which every learner is to move, from arrays like the attributes."""
         self.states[:], self.seats[:] = states, seats
         self.lineups[:], self.chance[:] = lineups, chance
 
     @cached_property
     def _batch(self) -> seat_loops.SeatGames:
-        """The batch as compiled loops take it. So no attribute may become another array."""
+        """The batch for compiled loops. They hold its arrays, so no attribute may be reassigned."""
         masks = self.game.scratch_masks(self.size)
         return seat_loops.SeatGames(
             states=self.states,
@@ -241,16 +241,16 @@ class AgainstOpponents:
     @opponents.setter
     def opponents(self, players: object) -> None:
         raise AttributeError(
-            "an environment has the opponents that it was made with: make another, or give a "
-            "player of your own, whose policy you may exchange"
+            "the opponents of an environment cannot be replaced: make another environment, or "
+            "pass a player of your own that can change its policy"
         )
 
 
 def make_opponents(chosen: PlayerLike | Sequence[PlayerLike], game: Game) -> list[Player]:
     """Make the players of the other seats, clockwise from the learner.
 
-    From one specification a player is made for each seat, so that none knows what another sees. An
-    object plays all seats that it is given for.
+    A specification makes one player for each seat, so that no player knows what another sees. An
+    object plays all seats for which it is given.
 
     Raises:
         ValueError: the number of players is wrong, or a player is unknown.

@@ -43,7 +43,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
     the observation instead: `{"observation": float32 (size,), "action_mask": int8 (actions,)}`.
     `info["seat"]` is the learning seat, int64.
 
-    The reward is 0 until the game ends, and then the seat's own return, no matter which seat ends
+    The reward is 0 until the game ends. Then it is the seat's own return, no matter which seat ends
     the game. If the seat has no more decisions to take, for example after passing, the end of the
     game is the outcome of its last action. An illegal action ends the episode with reward -1.
     `info["illegal_action"]`, int8, is then 1, and otherwise 0.
@@ -88,8 +88,8 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         Args:
             game: a game or its name.
             opponents: one player for all other seats, or a list with one player per seat,
-                clockwise from the learning seat (see `players.make_player`). From a specification
-                a player is made for each seat. An object plays all seats that it is given for.
+                clockwise from the learning seat (see `players.make_player`). A specification makes
+                one player for each seat. An object plays all seats for which it is given.
             seat: the learning seat. None draws it anew for each episode.
             reward: one of `game.rewards`.
             render_mode: None, "ansi" for the board as text, "rgb_array" for pixels, uint8
@@ -199,8 +199,8 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
     def render(self) -> Any:
         """Return the board as the render mode says, as far as the seat may know it.
 
-        That is text, pixels, or None after it was shown in a window. What the seat's last action
-        and all actions after it have changed is marked.
+        The result is text or pixels, or None after the board was shown in a window. Marks show all
+        changes since the seat's last action, including that action's own.
 
         Raises:
             ImportError: the render mode needs the extra `render`.

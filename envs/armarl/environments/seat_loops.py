@@ -70,19 +70,19 @@ def open_game(openings: Openings, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Advances(NamedTuple):
-    """Games of a batch in which players are to act."""
+    """Games of a batch to advance past the moves of random players."""
 
     batch: SeatGames
     games: Int64s  # (k,)
 
 
 def advance(advances: Advances, i: int, thread: int, fixed: Fixed) -> None:
-    """Let random players act until another player is to move, or the game is over."""
+    """Let random players act in a game until another player is to move or the game is over."""
     advance_game(advances.batch, advances.games[i], thread, fixed)
 
 
 def advance_game(batch: SeatGames, game: int, thread: int, fixed: Fixed) -> None:
-    """Do the same for one game. `waiting` is then the player to move, or LEARNER if it is over."""
+    """Do `advance` for one game. `waiting` is then the player to move, or LEARNER if it is over."""
     s, lineup, mask = batch.states[game], batch.lineups[game], batch.masks[own(thread)]
     batch.waiting[game] = LEARNER
     while verbs.status(s) == PLAYING:
@@ -149,7 +149,7 @@ def view_learner(views: LearnerViews, i: int, thread: int, fixed: Fixed) -> None
     verbs.observe(s, batch.seats[i], views.observations[i], *fixed)
     legal, mask = batch.legal[i], views.masks[i]
     if batch.over[i]:
-        legal[:] = 1  # no action is played there: any may be drawn
+        legal[:] = 1  # a game that is over ignores its action, so any action may be drawn
     else:
         verbs.legal(s, legal, *fixed)
     for action in range(mask.size):

@@ -123,7 +123,7 @@ class SelfPlayBatch:
             options: the game's options, for a game given by name.
 
         Raises:
-            TypeError: an option is unknown, or there are options beside a `Game`.
+            TypeError: an option is unknown, or there are options besides a `Game`.
             ValueError: a value is out of range.
             RuntimeError: a requirement of the GPU is missing; the message names it.
         """
@@ -137,7 +137,7 @@ class SelfPlayBatch:
         self.final_states: States = self._device.put(np.full(size, game.blank))
         self._over = self._device.zeros((size,), np.int8)
         packed = size, batch_loops.packed_size(len(game.actions))
-        self._legal = self._device.interleaved(packed, np.int32)  # of the last turn
+        self._legal = self._device.interleaved(packed, np.int32)  # masks of the last turn
         self._spare = self._device.interleaved((0, len(game.actions)), np.int8)
         self._begun = False
         self._known_turn: tuple[Any, ...] = ()  # the last arrays that were found to share no memory
@@ -165,7 +165,7 @@ class SelfPlayBatch:
 
     @alone
     def to(self, device: str) -> SelfPlayBatch:
-        """Return a copy on another device or this one. It plays on to the same bytes.
+        """Return a copy on another device or this one. The copy plays on to the same bytes.
 
         Raises:
             ValueError: the device does not exist.
@@ -195,8 +195,8 @@ class SelfPlayBatch:
             seed: an integer, so that game `i` is dealt from `seed + i`, or a sequence, so that it
                 is dealt from `seed[i]`. None continues with the games' own random number
                 generators, which the first call seeds at random.
-            games: a mask of the games to start, bool (size,); None for all. The other games go on
-                and appear unchanged in the result.
+            games: a mask of the games to start, bool (size,); None for all. The other games
+                continue and appear unchanged in the result.
             out: arrays to write to, from `new_turn`; None for new ones.
 
         Raises:
@@ -265,7 +265,7 @@ class SelfPlayBatch:
         states = self.game.taken(given, np.arange(self.size))  # a copy, which is checked and played
         self.game.check_states(states)
         if self.game.statuses(states)[0].any():
-            raise ValueError("a game that is over cannot go on")
+            raise ValueError("`states` must hold only games in play, but at least one game is over")
         turn = self._turn(out)
         self.states = self._device.put(states)
         self._known_turn = ()

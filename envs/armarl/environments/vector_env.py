@@ -250,8 +250,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
     def render(self) -> tuple[Any, ...] | None:
         """Return the boards as text or as pixels, as far as the learning seats may know them.
 
-        With autoreset SAME_STEP a game that the last step has ended is shown at its end, so that it
-        is in its video. The next game is shown from its second observation on.
+        With autoreset SAME_STEP a game that the last step has ended is shown at its end, so that a
+        video includes the end. The next game is shown from its second observation on.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.

@@ -14,7 +14,7 @@ from armarl.core.verbs import PLAYING
 from armarl.matches.records import Recorder, RecordError, read_unfinished
 
 _ONLY = np.zeros(1, np.int64)  # index of the only game
-_MOST_BYTES = 1 << 25  # of a record; a chart of one's own may be half of it
+_MOST_BYTES = 1 << 25  # largest record; a custom chart may be half of it
 _ENDINGS = (b"end ", b"cut ", b"stopped")
 
 
@@ -30,7 +30,7 @@ class Journal:
         states: all states, each an array of one, the deal first.
         actions: action ids, in order.
         seats: the seat that played each action.
-        ending: "end", "cut" or "stopped"; empty while the game goes on.
+        ending: "end", "cut" or "stopped"; empty while the game is in play.
     """
 
     def __init__(
@@ -59,19 +59,19 @@ class Journal:
 
     @classmethod
     def resume(cls, path: Path) -> Journal:
-        """Go on with a game, as far as its file has whole lines.
+        """Resume a game from the complete lines of its file.
 
         Raises:
             OSError: the file cannot be read or written.
-            RecordError: the file is no record, or one that breaks the rules.
+            RecordError: the file is not a record, or its game breaks the rules.
         """
         try:
             content = read_bytes(path, _MOST_BYTES)
         except ValueError as error:
-            raise RecordError(f"{path} is no record of a game: {error}") from error
+            raise RecordError(f"{path} is not a record of a game: {error}") from error
         whole = content[: content.rfind(b"\n") + 1]
         last = whole.rfind(b"\n", 0, len(whole) - 1) + 1
-        if whole[last:].startswith(_ENDINGS):  # the sum that belongs to it is missing
+        if whole[last:].startswith(_ENDINGS):  # the sum after it is missing
             whole = whole[:last]
         if len(whole) < len(content):
             shorten(path, len(whole))
@@ -91,7 +91,7 @@ class Journal:
 
     @property
     def is_playing(self) -> bool:
-        """Whether the rules let the game go on."""
+        """Whether the game is in play by the rules."""
         return self._is_playing
 
     @property
@@ -100,7 +100,7 @@ class Journal:
         return self._mover if self._is_playing and not self.ending else None
 
     def _look(self) -> None:
-        """Note what the rules say of the position: whether the game goes on, and who is to move."""
+        """Note whether the game is in play by the rules, and who is to move."""
         statuses, seats = self.game.statuses(self.states[-1])
         self._is_playing, self._mover = bool(statuses[0] == PLAYING), int(seats[0])
 

@@ -111,9 +111,9 @@ def play_match(
         game: the game, or the name of a game to play with default options.
         players: list of players, from 2 up to the number of sides: specifications, paths or
             `Player` objects. With fewer players than sides, the last one holds the remaining sides
-            (A, B, B). From a specification a new player is made for each seat and rotation, so
-            it cannot remember a deal from another seat, unless all are players of ours that keep
-            no memory. An object plays all its games, so give only objects that you trust.
+            (A, B, B). A specification makes a new player for each seat and rotation, so that no
+            player remembers a deal from another seat. (Players of this package that keep no memory
+            are made once.) An object plays all its games, so give only objects that you trust.
         games: number of games, 1 to MOST_GAMES. It is rounded up so that every deal is played in
             every rotation.
         seed: seed of the match, 0 to MOST_SEED. The same seed repeats the match exactly.
@@ -198,7 +198,7 @@ class Sitting(NamedTuple):
     copies: bool  # whether each job plays with copies: other jobs carry the same objects
 
     def new_players(self, game: Game) -> list[Player]:
-        """Return the players of one job. Only objects of the caller's may be in another one too."""
+        """Return the players of one job. Only the caller's objects may also play in other jobs."""
         made = [make_player(player, game) for player in self.players]
         return deepcopy(made) if self.copies else made
 
@@ -219,15 +219,15 @@ class Entrants:
         self._made: dict[tuple[int, int], Player] = {}
 
     def deals_at_once(self, deals: int) -> int:
-        """Return the deals per job, from those of a job in which all tables are played."""
+        """Return the number of deals per job, given the number for a job that plays all tables."""
         return deals if self._together else deals * len(set(self._game.sides))
 
     def sittings(
         self, seatings: Sequence[Sequence[int]], key: tuple[int, ...] = ()
     ) -> list[Sitting]:
-        """Return the tables that play the same deals: all at once, or each for itself.
+        """Return the tables that play the same deals: all at once, or each on its own.
 
-        They are for themselves if an entrant could remember a deal: see `matches.playing`.
+        They play on their own if an entrant could remember a deal: see `matches.playing`.
 
         Args:
             seatings: the entrant of each seat of each table.
@@ -269,7 +269,7 @@ class Entrants:
 
 
 class _Job(NamedTuple):
-    """Some deals of a match in some rotations."""
+    """The part of a match that one worker plays: a range of deals, and their seatings."""
 
     game: str
     options: dict[str, Any]
@@ -283,7 +283,7 @@ class _Job(NamedTuple):
 class _Played(NamedTuple):
     """The games of a job, or those of all rotations."""
 
-    shares: NDArray[np.float64]  # of victory, (deals, rotations, entrants); NaN if cut short
+    shares: NDArray[np.float64]  # shares of victory, (deals, rotations, entrants); NaN if cut short
     rewards: NDArray[np.float64]  # mean returns, (deals, rotations, entrants)
     lengths: NDArray[np.int64]  # (deals, rotations)
     records: NDArray[np.object_]  # (deals, rotations), or empty

@@ -2,12 +2,13 @@
 
 The *sister games* of a deal are its games at other tables. A player that saw one of them from
 another seat knows the hidden cards of the next. So no player that could remember meets a deal
-twice: a table is played for itself, and every seat has a player of its own, made for these games.
-Only `Player` objects that the caller gives are used again and again. To them sister games come one
-table after another, in another order and with other random numbers each time.
+twice: each table is played on its own, and every seat has a player of its own, made for these
+games. Only `Player` objects that the caller gives are used again and again. They play sister games
+one table after another, each time in another order and with other random numbers.
 
-Players of ours that keep no memory (`armarl.roster.memory`) need none of this. If all are such, all
-tables are played at once and a player holds all its seats, because large batches are faster.
+Players of this package that keep no memory (`armarl.roster.memory`) need none of this. If all
+players are of this kind, all tables are played at once and a player holds all its seats, because
+large batches are faster.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def play_games(
 
 
 def deal_seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
-    """Return one seed per deal. It does not depend on the chunk that the deal is played in."""
+    """Return one seed per deal, which does not depend on the chunk in which the deal is played."""
     return _seeds(seed, first, last, ())
 
 
@@ -150,7 +151,7 @@ def draw_seeds(seed: int, first: int, last: int, table: Sequence[int]) -> NDArra
 
 
 def _seeds(seed: int, first: int, last: int, key: tuple[int, ...]) -> NDArray[np.int64]:
-    high, low = divmod(seed, 1 << 32)  # 32 bits each, or two seeds could share deals
+    high, low = divmod(seed, 1 << 32)  # 32 bits each; otherwise two seeds could share deals
     streams = (
         np.random.SeedSequence([low, deal, high], spawn_key=key) for deal in range(first, last)
     )

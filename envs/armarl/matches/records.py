@@ -56,7 +56,7 @@ from armarl.games.make_game import restore_game
 HEAD = "armarl-record 1"
 _BAR = " | "
 _ONLY = np.zeros(1, np.int64)  # index of the only game
-_DIGITS = 12  # of a state's hash; the sum protects the whole record
+_DIGITS = 12  # digits of a state's hash; the final sum protects the whole record
 _LONGEST_LINE = 20_000
 _LONGEST_VARIANT = 1 << 24  # the variant's line may hold a custom chart, escaped
 _MOST_POSITION = 1 << 22  # bytes; a description may hold a custom chart too
@@ -193,7 +193,7 @@ class Recorder:
         return recorder
 
     def undone(self, state: State) -> None:
-        """Take the last action of the only game back, which led from this state."""
+        """Take back the last action of the only game, which was played in this state."""
         self.lines[0].pop()
         self._words[0] = state["rng"].tobytes()
 
@@ -244,9 +244,9 @@ def append_records(path: str | Path, texts: Sequence[str]) -> None:
 def prepare_records(path: str | Path) -> None:
     """Check before a game that its record can be appended to a file.
 
-    A process that was killed may have left half a record at the file's end. It is removed, as
-    records after it could not be read. Nothing else is: what is removed must follow a whole record
-    and replay as far as it goes.
+    A process that was killed may have left half a record at the file's end. The half is removed,
+    because records after it could not be read. Nothing else is removed: the half must follow a
+    whole record and replay without errors.
 
     Raises:
         ValueError: the folder does not exist, or the file holds something other than records.
@@ -382,7 +382,7 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
 
 
 def read_finished(path: str | Path) -> Iterator[Record]:
-    """Read the records of a file as `read_records` does, but for a last one that is not whole.
+    """Read the records of a file as `read_records` does, except an incomplete last one.
 
     So a game that is still being played is left out.
     """
@@ -439,7 +439,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _is_description(file: BinaryIO) -> bool:
-    """Return whether a file goes on with JSON, not with records."""
+    """Return whether a file continues with JSON, not with records."""
     start = file.tell()
     begins = file.read(1 << 10).lstrip()[:1]
     file.seek(start)
@@ -465,7 +465,7 @@ def _position(path: Path, file: BinaryIO) -> Record:
         reason = f"it lacks {error}"
     except (TypeError, ValueError, RecursionError, OSError) as error:
         reason = brief(error, _LONGEST_REASON)
-    raise RecordError(f"{path} describes no position: {reason}")
+    raise RecordError(f"{path} is not a description of a position: {reason}")
 
 
 class _Lines:
@@ -473,7 +473,7 @@ class _Lines:
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path, self._file = path, file
-        self.number = 0  # of the last line taken
+        self.number = 0  # number of the last line taken
         self.taken: list[str] = []
         self.next: str | None = None
         self._look()
@@ -486,8 +486,8 @@ class _Lines:
             return
         if self.number == 0 and raw.rstrip(b"\r\n") != HEAD.encode():
             self.refuse(
-                f"this is not a file of records: its first line must be `{HEAD}`, or the file one "
-                "description of a position in JSON",
+                f"this is not a file of records: its first line must be `{HEAD}`, or the file "
+                "must be one description of a position in JSON",
                 ahead=1,
             )
         if raw.startswith(b"variant ") and not raw.endswith(b"\n"):

@@ -4,8 +4,8 @@ The same weights read every cell and its surroundings, and score every action fr
 the cells that it acts on. So what is learnt at one cell holds for all. On a grid, a cell's
 surroundings are the eight cells next to it, each with its own weights. On a chart, they are a
 place's neighbours, summed by the kind of border between them. The tables here say which features
-each cell reads and which score each action takes. They follow from a game's observation and action
-tables alone.
+each cell reads and which score each action takes. They follow only from a game's observation and
+action tables.
 """
 
 from __future__ import annotations

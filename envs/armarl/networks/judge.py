@@ -93,7 +93,7 @@ def layout_of(game: Game) -> SurveyLayout:
 
 
 def is_judge(tensors: Tensors) -> bool:
-    """Return True if the weights are those of a judge."""
+    """Return True if the weights belong to a judge."""
     return layers(tensors, "prizes") > 0
 
 
@@ -195,5 +195,6 @@ def _check_part(tensors: Tensors, part: str, inputs: int, most: int | None = Non
     """Refuse a part that is missing, or whose layers do not fit. Returns its number of outputs."""
     number = layers(tensors, part)
     if number == 0 or (most is not None and number > most):
-        raise NetworkError(f"the part {part} has {number} layers")
+        wanted = "1 layer" if most == 1 else "at least 1 layer"
+        raise NetworkError(f"the part {part} must have {wanted}, not {number}")
     return check_layers(tensors, part, inputs)

@@ -1,7 +1,7 @@
 """Compiled position judges: the computation of `judge.JudgeNetwork`, one position at a time.
 
 Positions that differ by one action agree in most prizes. So the result for a prize is cached, and
-reused when the judge would read the same input for another.
+reused when the judge would read the same input for another prize.
 """
 
 from __future__ import annotations

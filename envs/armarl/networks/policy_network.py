@@ -197,17 +197,21 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
         ("between", ends // 2, places.between),
     ):
         reached = check_layers(tensors, part, inputs)
-        if layers(tensors, part) != 1 or reached != outputs:
-            raise NetworkError(f"the layers {part!r} must have {outputs} outputs, got {reached}")
-    if layers(tensors, "ends") != 1:
-        raise NetworkError("there must be 1 layer 'ends'")
+        depth = layers(tensors, part)
+        if depth != 1 or reached != outputs:
+            raise NetworkError(
+                f"the part {part!r} must be 1 layer with {outputs} outputs, "
+                f"not {depth} with {reached}"
+            )
+    if (depth := layers(tensors, "ends")) != 1:
+        raise NetworkError(f"the part 'ends' must be 1 layer, not {depth}")
     return channels
 
 
 def _check_cells(tensors: Tensors, places: Places) -> int:
     """Refuse a part *cells* that does not fit. Returns the number of channels of a cell."""
-    if layers(tensors, "cells") != 2:
-        raise NetworkError("there must be 2 layers 'cells'")
+    if (depth := layers(tensors, "cells")) != 2:
+        raise NetworkError(f"the part 'cells' must be 2 layers, not {depth}")
     channels = check_layer(tensors, "cells", 0, places.first_inputs)
     return check_layer(tensors, "cells", 1, places.second_inputs(channels))
 
@@ -216,7 +220,7 @@ def check_layers(tensors: Tensors, part: str, width: int) -> int:
     """Refuse layers that do not fit each other. Returns the width of the last one."""
     number = layers(tensors, part)
     if number > MOST_LAYERS:
-        raise NetworkError(f"the part {part} has more than {MOST_LAYERS} layers")
+        raise NetworkError(f"the part {part} must have at most {MOST_LAYERS} layers, not {number}")
     for k in range(number):
         width = check_layer(tensors, part, k, width)
     return width
@@ -228,14 +232,18 @@ def check_layer(tensors: Tensors, part: str, k: int, width: int) -> int:
     if weight is None or bias is None:
         raise NetworkError(f"layer {part}.{k} lacks its weight or bias")
     if weight.ndim != 2 or bias.shape != weight.shape[:1]:
-        raise NetworkError(f"layer {part}.{k} does not fit its bias, or is not a matrix")
+        raise NetworkError(
+            f"layer {part}.{k} does not fit: it must have a matrix and a bias for each row, "
+            f"not shapes {weight.shape} and {bias.shape}"
+        )
     if weight.shape[1] != width:
         raise NetworkError(
             f"layer {part}.{k} does not fit its input: "
             f"it takes {weight.shape[1]:,} inputs, not {width:,}"
         )
     if weight.dtype != np.float32 or bias.dtype != np.float32:
-        raise NetworkError(f"layer {part}.{k} is not float32")
+        found = f"{weight.dtype} and {bias.dtype}"
+        raise NetworkError(f"weight and bias of layer {part}.{k} must be float32, not {found}")
     if not 1 <= len(weight) <= MOST_UNITS:
         raise NetworkError(f"layer {part}.{k} has {len(weight)} outputs, not 1 to {MOST_UNITS}")
     return len(weight)

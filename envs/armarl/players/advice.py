@@ -62,7 +62,7 @@ class Advice:
         return found
 
     def digest(self) -> str:
-        """Return a hash of the advisers' choices in some positions, to detect a change of them."""
+        """Return a hash of the advisers' choices in some positions, to detect a change in them."""
         return _digest(self._game, self.advisers)
 
 

@@ -69,7 +69,10 @@ class HumanPlayer:
             if text == "undo":
                 if self.may_undo:
                     raise UndoError
-                tell("there is nothing to undo: what has revealed something, or ended, stands")
+                tell(
+                    "there is nothing to undo: an action that revealed something, or ended the "
+                    "game, stands"
+                )
                 continue
             if text == "board":
                 tell(board)
@@ -111,7 +114,7 @@ def action_meant(game: Game, mask: NDArray[np.int8], text: str) -> int:
 
 
 def _edit_lines() -> None:
-    """Let arrow keys move in a line and through earlier ones, where Python can."""
+    """Let arrow keys move in a line and through earlier lines, where Python can."""
     if sys.stdin is not None and sys.stdin.isatty():
         with suppress(ImportError):
             import readline  # noqa: F401

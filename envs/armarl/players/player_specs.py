@@ -97,7 +97,9 @@ def _part(text: str, whole: str) -> Part:
             raise _wrong(whole, f"{name} has an empty argument")
         if not value:
             if settings:
-                raise _wrong(whole, f"{key} follows a named argument")
+                raise _wrong(
+                    whole, f"{key} has no name, so it must come before the named arguments"
+                )
             arguments.append(_value(key))
         elif key in settings:
             raise _wrong(whole, f"{key} appears twice")

@@ -63,7 +63,7 @@ class Player(Protocol):
 
 
 class Thoughts(NamedTuple):
-    """A player's opinion of a batch of states. A field is None if the player has none on it.
+    """A player's opinion of a batch of states. A field without an opinion is None.
 
     Attributes:
         probabilities: the player's distribution over actions, float64, shape (batch, actions). A
@@ -299,7 +299,7 @@ def ask_thoughts(
 
 
 def digest_of(player: Player) -> str | None:
-    """Return a digest of a player's weights, or of the player that it wraps.
+    """Return a digest of the weights of a player, or of the player that it wraps.
 
     Saved policies and ONNX players have the method `weights_digest`. Returns None for players
     without weights.

@@ -80,7 +80,8 @@ def register_player(
     """
     if not isinstance(name, str):
         raise TypeError(
-            f"a player's name must be text, not {brief(repr(name), 60)}; it comes first"
+            f"a player's name must be text, not {brief(repr(name), 60)}; "
+            "the name is the first argument"
         )
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise ValueError(f"a player's name must be small letters, digits and hyphens, not {name!r}")
@@ -110,12 +111,12 @@ def registered() -> list[tuple[str, Factory, bool]]:
 
 
 def is_player(name: str) -> bool:
-    """Return True if a name is that of a built-in or registered player."""
+    """Return True if a built-in or registered player has this name."""
     return name in _players
 
 
 def is_built_in(name: str, *, around: bool = False) -> bool:
-    """Return True if a name is that of a built-in player, or wrapper, which nobody replaced."""
+    """Return True if a built-in player or wrapper has this name, and was not replaced."""
     registry, built_in = (_around, BUILT_AROUND) if around else (_players, BUILT_IN)
     return name in built_in and registry[name] is built_in[name]
 
@@ -140,7 +141,7 @@ def find_wrapper(name: str, own: Mapping[str, Factory | str]) -> Factory | None:
 
     Args:
         name: the name.
-        own: factories, or texts to import, that the wrapped player has for itself. They come first.
+        own: the wrapped player's own factories, or texts to import. They take precedence.
     """
     return _imported({**_around, **own}.get(name))
 

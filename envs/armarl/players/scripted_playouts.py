@@ -53,6 +53,6 @@ def scripted_action(
     game: int,
     fixed: Fixed,
 ) -> Int:
-    """The scripted choice in a style; its draw must not be rounded up to the next style's."""
+    """The scripted choice in a style; the draw must not be rounded up to the next style."""
     draw = min(style + uniform(chance, game), style + ALMOST_ONE)
     return verbs.greedy(s, draw, mask, spare, *fixed)

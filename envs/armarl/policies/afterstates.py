@@ -32,7 +32,7 @@ class Tries(NamedTuple):
     seats: Int64s  # (n,) seats to move
     masks: Int8s  # (n, actions)
     first: Int64s  # (n,) row of the first legal action of each decision
-    net: Weights  # of the judge
+    net: Weights  # the judge's weights
     dealt: States  # (2 * threads,) scratch
     spare: States  # (2 * threads,) scratch
     scratch: Scratch  # (2 * threads, ...)

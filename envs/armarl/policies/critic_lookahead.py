@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 FIRST_DEALS = 1, 2  # deals in which every action is tried; with two players, and with more
 DEALS = 32  # deals in which the last remaining action is tried, the first ones included
 BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k actions stay, plus the scripted choice
-HOPE = 0.05  # of the return: actions with a smaller mean gain so far are dropped
-# Expected return above which the scripted choice stands: it wins, and waiting does not.
+HOPE = 0.05  # share of the return; actions with a smaller mean gain so far are dropped
+# Expected return above which the scripted choice is kept, because it wins and waiting does not.
 WON = 0.7, 0.8  # with two players, and with more
 LONGEST = 200  # actions of a rollout after which the critic is asked in any case
 LEAST_DECISIONS = 1  # number of decisions that justify another thread
@@ -125,8 +125,8 @@ def try_turns(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
 def leave_out(batch: Tries, i: Int, last: Int, most: Int) -> Int:
     """Mark rows as OUT except the scripted choice; return the number of other rows left.
 
-    Of the rows before `last`, at most `most` with the largest gains stay, and only those whose
-    mean gain exceeds `hope`.
+    At most `most` of the rows before `last` stay: those with the largest gains, if their mean gain
+    exceeds `hope`.
     """
     first, left = batch.first[i], 0
     for row in range(first, last):

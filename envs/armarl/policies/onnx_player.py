@@ -64,7 +64,9 @@ class OnnxPlayer:
         observations, masks = self.game.views(states, seats)
         found = self._run(observations)
         if np.shape(found) != masks.shape:
-            raise ValueError(f"{self._path} gave logits {np.shape(found)}, not {masks.shape}")
+            raise ValueError(
+                f"{self._path} gave logits of shape {np.shape(found)}, not {masks.shape}"
+            )
         logits = np.where(masks != 0, np.asarray(found, np.float64), -np.inf)
         best = logits.max(axis=1, keepdims=True, initial=-np.inf)
         if not np.isfinite(best).all():  # also refuses NaN
@@ -142,7 +144,7 @@ class OnnxPlayer:
             raise ValueError(f"{self._path} is not an ONNX file: {error}") from error
         if not whole:
             raise ValueError(
-                f"{self._path} has weights in another file: save it with all of them in it "
+                f"{self._path} has weights in another file: save all of them in one file "
                 "(torch.onnx.export(..., external_data=False))"
             )
         if random is not None:

@@ -34,7 +34,7 @@ def called(name: str) -> str:
 
 
 def policy_name(path: Path) -> str:
-    """Return the name of a shipped policy from its file, or the path of another one."""
+    """Return the name of a shipped policy from its file, or the path of another policy."""
     return path.stem if shipped_policies().get(path.stem) == path else printable(str(path))
 
 
@@ -68,7 +68,7 @@ def policy_path(name: str) -> Path | None:
 
 
 def file_refusal(part: Part) -> str | None:
-    """Return the error text for a file whose suffix is not that of a policy, or None.
+    """Return the error text for a file whose suffix is not a policy's, or None.
 
     A Python or ONNX file is refused only if it exists, because `mine.py` may be a module.
     """

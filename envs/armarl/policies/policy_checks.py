@@ -46,7 +46,7 @@ def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
             else:
                 had, wanted = (f"{key} {brief(repr(one))}" for one in (variant.get(key), wanted))
             raise PolicyError(
-                f"{policy_name(path)} was made for {had}, this game has {wanted} "
+                f"{policy_name(path)} was made for {had}, but this game has {wanted} "
                 f"({game.name} {game.version}, {game.players} players)"
             )
     return earlier
@@ -85,7 +85,7 @@ def check_advisers(
     if not isinstance(advisers, list) or not all(isinstance(name, str) for name in advisers):
         raise PolicyError(f"{path}: advisers must be a list of player names")
     if len(advisers) > MOST_ADVISERS:
-        raise PolicyError(f"{path} has more than {MOST_ADVISERS} advisers")
+        raise PolicyError(f"{path} must have at most {MOST_ADVISERS} advisers, not {len(advisers)}")
     try:
         found = Advice(game, advisers).digest() if advisers else None
     except ValueError as error:
@@ -93,7 +93,7 @@ def check_advisers(
     if found != metadata.get("advice") and not earlier:
         said = brief(", ".join(advisers) or "no adviser")
         raise PolicyError(
-            f"{path} was trained with other advice than that of {said} in this version of the "
+            f"{path} was trained with other advice than {said} gives in this version of the "
             "scripted player; train it again"
         )
     return advisers
@@ -150,5 +150,5 @@ def check_survey(path: Path, kind: WeightKind, surveyed: Any, game: Game) -> Non
     if surveyed != wanted:
         said = brief(repr(surveyed))
         raise PolicyError(
-            f"{path} was made for the survey {said}, this game has {wanted!r}; train it again"
+            f"{path} was made for the survey {said}, but this game has {wanted!r}; train it again"
         )

@@ -20,7 +20,7 @@ FORMAT = "armarl-policy-4"
 
 
 # Formats of earlier versions that can still be read. The first one listed has no judges, the second
-# also has no parts for a board, and the third also has no trunk, nor one in its description of the
+# also has no parts for a board, and the third also has no trunk, not even in its description of the
 # network.
 EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 
@@ -44,7 +44,7 @@ class PolicyError(ValueError):
         >>> try:
         ...     armarl.load_policy("armadora-2p", game)
         ... except armarl.PolicyError as error:
-        ...     print("was made for players 2, this game has players 3" in str(error))
+        ...     print("was made for players 2, but this game has players 3" in str(error))
         True
     """
 

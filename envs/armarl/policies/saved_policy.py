@@ -182,7 +182,7 @@ def load_policy(
             None: 1.
 
     Returns:
-        The player. Its `metadata` are those of the file.
+        The player. Its `metadata` come from the file.
 
     Warns:
         UserWarning: the policy was made for an earlier version of the game, which had other rules

@@ -1,1 +1,1 @@
-"""Replays: recorded games as one HTML file that one can click through."""
+"""Replays: recorded games as one HTML file to click through."""

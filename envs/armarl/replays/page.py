@@ -20,7 +20,7 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 def page(title: str, data: Any, colours: Sequence[Mapping[str, str]]) -> str:
     """Return the page.
 
-    The page may load nothing and runs its own scripts alone: its Content-Security-Policy names
+    The page may load nothing and runs only its own scripts: its Content-Security-Policy names
     them by hash. All texts of the data become text, never markup.
 
     Args:
@@ -43,7 +43,7 @@ def page(title: str, data: Any, colours: Sequence[Mapping[str, str]]) -> str:
         "title": escape(title),
         "style": style,
         "script": code,
-        "data": text.replace("<", "\\u003c"),  # so that nothing in it ends the element
+        "data": text.replace("<", "\\u003c"),  # so that no text ends the element
     }
     return _PLACE.sub(lambda match: parts[match[1]], _part("page.html"))
 

@@ -72,7 +72,10 @@ class Replay:
         if not found:
             raise ValueError("a replay needs at least one game")
         if thoughts is not None and len(thoughts) != len(found):
-            raise ValueError(f"{len(found)} games need thoughts on {len(found)} games")
+            raise ValueError(
+                f"thoughts must have one entry for each of the {len(found)} games, "
+                f"not {len(thoughts)} entries"
+            )
         self._title = brief(title)
         texts, films = _Texts(), _Films()
         games = []
@@ -152,8 +155,8 @@ def _game(
     for thoughts in opinions.values():
         if len(thoughts) != len(deciders(record)):
             raise ValueError(
-                f"game {number + 1} has {len(deciders(record))} decisions, and thoughts on "
-                f"{len(thoughts)}"
+                f"game {number + 1} needs thoughts on each of its {len(deciders(record))} "
+                f"decisions, not on {len(thoughts)}"
             )
     names = _distinct(record.players)
     seats = [None, *range(game.players)] if seat is None else [seat]
@@ -228,7 +231,7 @@ def _thinker(
     texts: _Texts,
     thoughts: Sequence[Thoughts | None],
 ) -> dict[str, Any]:
-    """Return who thinks, the course of what each seat could expect, and the worst moves."""
+    """Return the player, the expected returns of each seat over the game, and the worst moves."""
     lines = [
         line if seat in (None, own) else []
         for own, line in enumerate(expectations(record, thoughts))

@@ -1,7 +1,7 @@
-"""What players think of the positions of a recorded game.
+"""The players' thoughts on the positions of a recorded game.
 
-Records hold no thoughts. Players are pure functions of what a seat may know, so they can be asked
-again at any time: those that played, or any other.
+Records hold no thoughts. Players are pure functions of what a seat may know, so any player can be
+asked at any time, whether it played the game or not.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _AT_ONCE = 16  # positions between two calls of `progress`
 def think_over(
     record: Record, player: Player, progress: Callable[[int, int], None] | None = None
 ) -> list[Thoughts | None]:
-    """Ask a player what it thinks before each action of a recorded game, in place of its seat.
+    """Ask a player what it thinks before each action of a recorded game, in the seat to move.
 
-    A record without actions is a position in play: then it is asked about that position.
+    A record without actions is a position in play. The player is then asked about that position.
 
     Args:
         record: the game.
@@ -35,8 +35,8 @@ def think_over(
             to stop.
 
     Returns:
-        For each action, or for the position, the player's thoughts, a batch of one. None if it
-        cannot tell any.
+        For each action, or for the position, the player's thoughts, a batch of one. None if the
+        player has no thoughts.
 
     Raises:
         ValueError: the player was made for another variant.
@@ -80,10 +80,10 @@ def deciders(record: Record) -> tuple[int, ...]:
 
 
 class Fall(NamedTuple):
-    """A decision after which the expectation of its seat was less.
+    """A decision after which its seat could expect less.
 
     Attributes:
-        move: the number of the action, the first is 1.
+        move: the number of the action, counted from 1.
         before: what the seat could expect before it.
         after: what it could expect at its next decision, or its return at the end.
     """
@@ -96,15 +96,15 @@ class Fall(NamedTuple):
 def expectations(
     record: Record, thoughts: Sequence[Thoughts | None]
 ) -> list[list[tuple[int, float]]]:
-    """Return for each seat what it could expect when it was to move, and at last its return.
+    """Return each seat's expected return at each of its decisions, and its return at the end.
 
     Args:
         record: the game.
         thoughts: the result of `think_over`.
 
     Returns:
-        For each seat pairs: how many actions had been played, and a return in [-1, 1]. Without
-        thoughts on a seat's decisions its list is empty.
+        For each seat a list of pairs: the number of actions played so far, and a return in [-1, 1].
+        The list is empty without thoughts on the seat's decisions.
     """
     found: list[list[tuple[int, float]]] = [[] for _ in range(record.game.players)]
     for number, (seat, thought) in enumerate(zip(deciders(record), thoughts, strict=True)):
@@ -120,11 +120,11 @@ def expectations(
 def falls(lines: Sequence[Sequence[tuple[int, float]]]) -> list[Fall]:
     """Return the decisions after which a seat's expectation fell most, the worst first.
 
-    A fall is from one decision of a seat to its next one, so it also holds what others did in
-    between, and chance.
+    A fall is measured from one decision of a seat to its next one, so it includes the effects of
+    chance and of the other seats' actions in between.
 
     Args:
-        lines: the result of `expectations`, or some of it.
+        lines: the result of `expectations`, or a part of it.
 
     Example:
         >>> falls([[(0, 0.5), (2, -0.25), (4, 0.0)]])
@@ -143,7 +143,7 @@ def as_json(thoughts: Thoughts, action: int | None, notation: Sequence[str]) -> 
     """Return thoughts as JSON types: the expected return, and rows of the best actions.
 
     A row is a notation, its probability, value and visits, None where there is no opinion. The
-    action that was played, if any was, has a row in any case.
+    action that was played, if any, always has a row.
     """
     columns = [
         None if column is None else column[0]

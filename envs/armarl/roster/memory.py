@@ -26,11 +26,11 @@ _MOST_AROUND = 50  # wrappers
 
 
 def keeps_no_memory(player: PlayerLike) -> bool:
-    """Whether a player is one of ours, whose choices depend on its arguments alone.
+    """Whether a player is one of this package's, whose choices depend only on its arguments.
 
-    Such a player may play all games of a deal at once: it cannot tell that they are one deal. The
-    list is here, and no player can put itself on it: random, scripted and searching players, and
-    saved policies. Registered players and classes of users never count, whatever they are made of.
+    Such a player may play all games of a deal at once: it cannot tell that they are one deal. These
+    are random, scripted and searching players, and saved policies. The list is in this file, so no
+    player can add itself. Registered players and classes of users never count.
 
     Example:
         >>> from armarl import make_game

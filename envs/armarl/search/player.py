@@ -160,7 +160,7 @@ class SearchPlayer:
         check(observers in OBSERVERS, f"observers must be single or multiple, got {observers!r}")
         budget = budget_of(simulations, milliseconds, otherwise=1000)
         check(
-            0 <= temperature <= LARGEST,  # an infinite one would give weight to untried actions
+            0 <= temperature <= LARGEST,  # infinity would give weight to untried actions
             f"temperature must be 0 to {LARGEST}, got {temperature}",
         )
         if margin is None:
@@ -308,7 +308,7 @@ class SearchPlayer:
 
 
 class IsmctsPlayer(SearchPlayer):
-    """Plain information-set tree search, guided by upper confidence bounds alone.
+    """Plain information-set tree search, guided only by upper confidence bounds.
 
     It takes the arguments of `SearchPlayer`.
 

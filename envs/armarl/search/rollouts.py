@@ -48,11 +48,11 @@ class Rollouts(NamedTuple):
     numbers: NDArray[np.int64]  # (games,) seeds of deals and random numbers
     candidates: NDArray[np.int64]  # (games, candidates) actions; those still tried come first
     left: NDArray[np.int64]  # (games,) how many are still tried
-    deals: NDArray[np.int64]  # (games,) deals to play in this call, each with all that are left
+    deals: NDArray[np.int64]  # (games,) deals to play now, each with all candidates left
     visits: NDArray[np.int64]  # (games, candidates) deals played with each
     totals: NDArray[np.float64]  # (games, candidates) sums of the deciding seat's values
     gains: NDArray[np.float64]  # (games, candidates) sums of value minus candidate 0's value
-    squares: NDArray[np.float64]  # (games, candidates) sums of the squares of that
+    squares: NDArray[np.float64]  # (games, candidates) sums of the squares of these
     work: RolloutWork
     style: float  # index of the scripted player's style
     turns: int  # turn ends before the evaluation; below 0: play to the end of the game

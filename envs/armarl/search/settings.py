@@ -14,7 +14,7 @@ MOST = 1 << 24  # visits that a float32 counts exactly
 LARGEST = 2**31 - 1  # upper limit of other numbers
 MEMORY = 1 << 26  # most bytes of one tree
 ALL_MEMORY = 1 << 28  # most bytes of all trees that are searched at the same time
-PATIENCE = 0.25  # seconds that a call of compiled code should take at most: it ignores Ctrl-C
+PATIENCE = 0.25  # most seconds of one call of compiled code, which ignores Ctrl-C
 
 
 def check(holds: bool, message: str) -> None:
@@ -24,7 +24,7 @@ def check(holds: bool, message: str) -> None:
 
 
 class Budget(NamedTuple):
-    """What a search may use per decision: simulations, or a time if these are None."""
+    """The budget of a search per decision: simulations, or a time if these are None."""
 
     simulations: int | None
     milliseconds: float | None
@@ -40,10 +40,11 @@ class Budget(NamedTuple):
         return (self.milliseconds or 0.0) / 1000
 
     def spend(self, run: Callable[[int, int], None], chunk: int) -> None:
-        """Run a search in portions, so that the clock is looked at and Ctrl-C ends it in between.
+        """Run a search in portions, so that the clock and Ctrl-C are checked in between.
 
         Args:
-            run: called with 1 to start the search, or 0 to go on, and a number of simulations.
+            run: called with 1 to start the search, or 0 to continue it, and a number of
+                simulations.
             chunk: the first portion, and every portion if the budget is a time.
         """
         end, begin = time.perf_counter() + self.seconds, 1
@@ -58,7 +59,7 @@ class Budget(NamedTuple):
 
 
 def portions(number: int, first: int) -> Iterator[int]:
-    """Split a number into portions of work, each of about PATIENCE. The first one is given."""
+    """Split a number into portions of work of about PATIENCE each; `first` is the first one."""
     portion = first
     while number > 0:
         begun = time.perf_counter()

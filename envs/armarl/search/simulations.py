@@ -1,4 +1,4 @@
-"""Information-set Monte Carlo tree search for every game, through its verbs alone.
+"""Information-set Monte Carlo tree search for every game, only through its verbs.
 
 Each simulation deals again all that the searching seat cannot see (it *determinises* the state). It
 descends the tree of tried actions, and plays on from there at random or with the game's scripted

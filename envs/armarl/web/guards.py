@@ -30,7 +30,7 @@ _HEADERS = (
 
 
 class Bucket:
-    """A bucket of requests that fills at a rate: a request is refused when it is empty."""
+    """A bucket of requests that fills at a rate. A request is refused if the bucket is empty."""
 
     def __init__(self, rate: float, burst: float) -> None:
         self._rate, self._burst = rate, burst
@@ -48,12 +48,12 @@ class Bucket:
 
 
 class Guards:
-    """Refuse what no page of ours sends, and bound what is read.
+    """Refuse requests that no page of ours sends, and limit the size and rate of all others.
 
-    A request must name one of our hosts, so that no foreign name that leads here is answered (DNS
-    rebinding). One that changes something must come from a page of ours, and be JSON, which no form
-    of another page can send. Bodies and rates are bounded. Every answer carries headers that keep
-    foreign scripts and frames out.
+    A request must name one of our hosts. Otherwise a foreign name that leads here would be answered
+    (DNS rebinding). A request that changes something must come from a page of ours, and be JSON,
+    which no form of another page can send. Every answer carries headers that keep foreign scripts
+    and frames out.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], rate: float, burst: float) -> None:

@@ -31,7 +31,7 @@ from armarl.web.table import About, Table, read_about
 MOST_TABLES = 2000
 _MOST_SEATS = 16
 _MOST_DEAL = 10**9
-_BUILT_IN = {  # players that every game has, with what they are
+_BUILT_IN = {  # players that every game has, with descriptions
     "random": "plays at random",
     "greedy": "the game's scripted player",
     "grave:1000": "searches, 1,000 playouts a decision",
@@ -44,7 +44,7 @@ class FolderInUseError(RuntimeError):
 
 
 class Visitor(NamedTuple):
-    """Who comes with a key.
+    """The owner of a key.
 
     Attributes:
         table: the name of the table, or None for the host of the house.
@@ -74,8 +74,8 @@ class House:
 
         Args:
             folder: the folder. It holds the keys of all tables, so it is closed to other users.
-            named: further players that the tables may have, of any kind: who starts the server has
-                named them.
+            named: further players that the tables may have, of any kind, named by the person who
+                starts the server.
             given: a game that cannot be named by plain options, such as one with a chart of its
                 own.
 
@@ -100,7 +100,7 @@ class House:
                     tell(f"{path} is left out: {error}")
 
     def close(self) -> None:
-        """Give the folder back."""
+        """Release the folder, so that another server can use it."""
         self._lock_file.close()
 
     def _know(self, name: str, about: About) -> None:
@@ -109,7 +109,10 @@ class House:
             self._visitors[_digest(key)] = Visitor(name, key)
 
     def visitor(self, key: str) -> Visitor | None:
-        """Return who has a key, or None. The time that it takes tells nothing about the keys."""
+        """Return the visitor with this key, or None.
+
+        The time of the look-up reveals nothing about the keys.
+        """
         return self._visitors.get(_digest(key))
 
     def opened(self, name: str) -> Table | None:
@@ -180,7 +183,7 @@ class House:
         """Make a player that `players` lists.
 
         Raises:
-            RefusedError: it is none of them.
+            RefusedError: it is not a listed player.
         """
         if spec not in dict(self.players(game)):
             raise RefusedError(
@@ -198,7 +201,7 @@ class House:
             raise RefusedError(f"{spec} cannot play this: {error}") from error
 
     def game(self, name: str | None, options: Mapping[str, Any]) -> Game:
-        """Return a variant. None is the one of the command line. No file is opened.
+        """Return a variant. None is the variant of the command line. No file is opened.
 
         Raises:
             RefusedError: there is no such game or option.
@@ -239,12 +242,12 @@ class House:
             deal: the seed of the deal. None draws one.
 
         Raises:
-            RefusedError: there is another number of seats, a player is not listed in `players` or
+            RefusedError: the number of seats is wrong, a player is not listed in `players` or
                 cannot play the variant, or there are too many tables.
             OSError: the files cannot be written.
         """
         if len(seats) != game.players:
-            raise RefusedError(f"{game.players} seats need as many people and players")
+            raise RefusedError(f"{game.players} seats need {game.players} people and players")
         for spec in {seat for seat in seats if not isinstance(seat, Person)}:
             self._try_player(spec, game)
         here = [k for k, s in enumerate(seats) if isinstance(s, Person) and not s.own_key]
@@ -290,10 +293,10 @@ class House:
         return self.table(name)
 
     def keep_text(self, text: str) -> Table:
-        """Do so with a text: a record, or the description of a position as JSON.
+        """Do `keep` with a text: a record, or the description of a position as JSON.
 
         Raises:
-            RefusedError: it is neither, or breaks a rule.
+            RefusedError: the text is neither, or it breaks a rule.
             OSError: the files cannot be written.
         """
         try:
@@ -303,7 +306,7 @@ class House:
 
     def _check_number(self) -> None:
         if len(self._abouts) >= MOST_TABLES:
-            raise RefusedError(f"the folder holds {MOST_TABLES} games: name another one")
+            raise RefusedError(f"the folder holds {MOST_TABLES} games: name another folder")
 
     def play_again(self, table: Table, same_deal: bool, move_on: bool) -> Table:
         """Deal the same people and players a new game, or return the one that they have dealt.
@@ -330,7 +333,7 @@ class House:
         return again
 
     def next_key(self, table: Table, key: str) -> str | None:
-        """Return the key of the same person at the table at which the game goes on, if any."""
+        """Return the key of the same person at the table where the game continues, if any."""
         if table.about.next is None:
             return None
         return list(self.table(table.about.next).about.keys)[list(table.about.keys).index(key)]
@@ -380,7 +383,7 @@ def _ranked(game: Game) -> list[tuple[str, str]]:
     """Return the measured players for a variant, the strongest first, and their strength.
 
     The strongest is the shipped policy that has beaten the others. The others follow by its win
-    rate against them. So all are measured against one player, and their order is that of a card.
+    rate against them. So all are measured against one player, and one card gives their order.
     """
     rates: dict[str, dict[str, float]] = {}
     for name, path in shipped_policies().items():

@@ -1,8 +1,8 @@
 """The server of the pages: HTTP over a `House`.
 
-Every address begins with a key, which says who comes: the host, who opens tables, or the people at
-one screen of a table, or an onlooker. A page is told by server-sent events that its table has
-changed, and then asks what it may see. What people do comes by POST.
+Every address begins with a key, which tells who the visitor is: the host, who opens tables, the
+people at one screen of a table, or an onlooker. A page is told by server-sent events that its table
+has changed, and then asks what it may see. People's actions come by POST.
 
 Games and players never run on the event loop: short calls run on threads of a pool, and players
 think on a pool of their own.
@@ -78,7 +78,8 @@ class Server:
         """
         self.house = house
         self._thinkers = ThreadPoolExecutor(THINKERS, "armarl-player")
-        self._students = ThreadPoolExecutor(1, "armarl-study")  # they think for minutes
+        # Players of a study think for minutes.
+        self._students = ThreadPoolExecutor(1, "armarl-study")
         self._stopped = threading.Event()
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._changed: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
@@ -343,7 +344,7 @@ class Server:
         while table.player_to_move is not None:
             try:
                 await self._think(table.let_player_move)
-            except OSError as error:  # the disk is full: the page goes on with the next request
+            except OSError as error:  # the disk is full: the page continues with the next request
                 tell(f"table {table.name}: {error}")
                 return
             finally:
@@ -389,7 +390,7 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
     import uvicorn
 
     with socket.create_server((host, port), reuse_port=False) as listener:
-        # asyncio does so only for sockets that name TCP. Without it, answers wait 40 ms for others.
+        # asyncio sets this only on sockets that name TCP. Without it, answers are delayed by 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         port = listener.getsockname()[1]
         here = [host, "127.0.0.1", "localhost", *names]
@@ -398,7 +399,7 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
         tell(f"open http://{first}:{port}/{house.host}/")
         tell(
             "Games are opened at this address alone: keep it to yourself. Ctrl-C stops the server; "
-            "games go on later."
+            "games continue later."
         )
         sys.setswitchinterval(0.001)  # the event loop waits for threads that draw
         config = uvicorn.Config(
@@ -422,7 +423,7 @@ def _keys(table: Table) -> Response:
 
 
 class _Visit:
-    """A request of a visitor, with what it asks for, checked."""
+    """A visitor's request, with checks of everything that it asks for."""
 
     def __init__(self, visitor: Visitor, request: Request) -> None:
         self.visitor, self.request = visitor, request
@@ -459,7 +460,7 @@ class _Visit:
         if not isinstance(found, list) or len(found) > 8:
             raise RefusedError(f"{name} must be a list of at most 8 texts")
         if not all(isinstance(one, str) and len(one) <= 100 for one in found):
-            raise RefusedError(f"{name} must hold short texts")
+            raise RefusedError(f"{name} must hold texts of at most 100 characters each")
         return found
 
     def flag(self, name: str) -> bool:
@@ -490,7 +491,7 @@ class _Visit:
                     f"the option {brief(name, 40)} must be true, false, a number or text"
                 )
             if isinstance(value, str) and len(value) > 100:
-                raise RefusedError(f"the option {brief(name, 40)} is too long")
+                raise RefusedError(f"the option {brief(name, 40)} must have at most 100 characters")
         return found
 
     def seats(self) -> list[str | Person]:
@@ -516,7 +517,7 @@ class _Visit:
         return seat
 
     def audience(self, table: Table) -> int:
-        """Return for whom the visitor looks: a seat of its own, or an onlooker, or everything."""
+        """Return the visitor's view: the number of its own seat, ONLOOKER or EVERYTHING."""
         who = self.asked.get("seat")
         if who == "all":
             return EVERYTHING

@@ -37,7 +37,7 @@ class Study:
             return self._page
 
     def progress(self) -> dict[str, Any]:
-        """Return who has thought about the game, who does now, and how far it is."""
+        """Return which players have thought about the game, which one is thinking, and how far."""
         thinking = self._thinking
         return {
             "asked": list(self._opinions),
@@ -51,11 +51,11 @@ class Study:
         """Note that a player will think about the game.
 
         Raises:
-            RefusedError: another one does, or there are too many.
+            RefusedError: another player is still thinking, or there are too many players.
         """
         with self._lock:
             if self._thinking is not None:
-                raise RefusedError(f"{self._thinking[0]} is still thinking")
+                raise RefusedError(f"{self._thinking[0]} is still thinking: wait for it")
             if len(self._opinions.keys() | {name}) > MOST_PLAYERS:
                 raise RefusedError(f"a replay shows at most {MOST_PLAYERS} players side by side")
             self._thinking, self.trouble = (name, 0), ""

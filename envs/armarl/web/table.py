@@ -27,8 +27,8 @@ from armarl.web.study import Study
 from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning, signs
 
 _MOST_ABOUT = 1 << 20  # bytes of a table's file
-_NAME = re.compile(r"[0-9a-f]{10}")  # of a table
-_LETTERS = "ABCDEFGHIJKLMNOP"  # of the seats, as in the drawings
+_NAME = re.compile(r"[0-9a-f]{10}")  # a table's name
+_LETTERS = "ABCDEFGHIJKLMNOP"  # letters of the seats, as in the drawings
 _MOST_NAME = 24  # characters of a person's name
 _MOST_BOARDS = 12  # pictures that are kept
 
@@ -37,13 +37,13 @@ MakePlayer = Callable[[str, Game], Player]
 
 @dataclass
 class About:
-    """What is known of a table beside its record.
+    """The facts about a table that its record does not hold.
 
     Attributes:
         players: for each seat the specification of its player, or None for a person.
-        keys: seats by key. A key is a secret word in an address; one without seats is an
+        keys: the seats of each key. A key is a secret word in an address. A key without seats is an
             onlooker's.
-        deal: the seed of the deal. Who knows it knows all secrets.
+        deal: the seed of the deal. Anyone who knows it knows all secrets.
         chance: the seed of the players' random numbers.
         undone: how often an action was taken back.
         resigned: the seat that has resigned, or None.
@@ -65,7 +65,7 @@ class Table:
 
     Attributes:
         name: the name of its files.
-        about: what is known beside the record.
+        about: the facts that the record does not hold.
         trouble: why the player to move does not move, or None.
     """
 
@@ -119,7 +119,7 @@ class Table:
 
     @classmethod
     def keep(cls, folder: Path, name: str, record: Record, make_player: MakePlayer) -> Table:
-        """Make a table of a finished game or a position, for onlookers alone.
+        """Make a table of a finished game or a position, for onlookers only.
 
         Raises:
             OSError: the files cannot be written.
@@ -138,7 +138,7 @@ class Table:
         """
         about, journal = read_about(folder, name), Journal.resume(_record(folder, name))
         if len(about.players) != journal.game.players:
-            raise ValueError(f"{name}: the table and its record have other numbers of seats")
+            raise ValueError(f"{name}: the table and its record have different numbers of seats")
         if about.resigned is not None and not journal.ending:
             journal.stop()
         return cls(name, about, folder, journal, make_player)
@@ -169,7 +169,7 @@ class Table:
 
     @property
     def version(self) -> str:
-        """A word that changes with every decision, and with every one that is taken back."""
+        """A word that changes whenever a decision is made or taken back."""
         return f"{len(self._journal.seats)}.{self.about.undone}{'.over' * self.is_over}"
 
     @property
@@ -179,12 +179,12 @@ class Table:
 
     @property
     def player_to_move(self) -> int | None:
-        """The seat to move if a player holds it that has not failed, otherwise None."""
+        """The seat to move if a player holds it and has not failed, otherwise None."""
         seat = self.to_move
         return None if seat is None or self.trouble or self.about.players[seat] is None else seat
 
     def setup(self, key: str) -> dict[str, Any]:
-        """Return what does not change while the game goes on."""
+        """Return everything that does not change during the game."""
         game, found = self.game, guide(self.game)
         states = [
             game.concealed(self._journal.states[0], np.array([s])) for s in range(game.players)
@@ -227,7 +227,7 @@ class Table:
             if not ONLOOKER <= audience < self.game.players and not (
                 audience == EVERYTHING and self.is_over
             ):
-                raise RefusedError("everything is shown when the game is over")
+                raise RefusedError("the whole game is shown only when it is over")
             number = last if number is None else number
             if not 0 <= number <= last:
                 raise RefusedError(f"the game has had {last} decisions, not {number}")
@@ -255,7 +255,8 @@ class Table:
     def _board(self, window: Window, number: int, have: str) -> dict[str, Any]:
         """Return a position as the page shows it, and the name of this board.
 
-        Changes are told from a board of the same audience alone. Others hold its secrets.
+        Changes are relative to a board of the same audience only. Boards of other audiences hold
+        their secrets.
         """
         if not self.game.has_picture:
             return window.text(number)
@@ -275,7 +276,7 @@ class Table:
         return self._windows[audience]
 
     def _ending(self) -> str | None:
-        """Return how the game ended, in words, or None while it goes on."""
+        """Return how the game ended, in words, or None while it is in play."""
         journal = self._journal
         if not journal.ending:
             return None
@@ -295,7 +296,7 @@ class Table:
         return f"{' and '.join(best)} won."
 
     def _result(self, window: Window) -> Sequence[str]:
-        """Return what the end of the game is made of, as the game tells it to everybody."""
+        """Return the details of the game's result, as the game tells them to everybody."""
         journal = self._journal
         if not journal.ending or journal.ending == "stopped" or not journal.actions:
             return []
@@ -309,8 +310,8 @@ class Table:
         """Play an action of a person. It is on disk when this returns.
 
         Raises:
-            RefusedError: the seat is not to move, the action is illegal, or the position is no
-                longer the one of `version`, so a request that is sent twice plays once.
+            RefusedError: the seat is not to move, the action is illegal, or `version` is not the
+                current one. So a request that is sent twice plays once.
             OSError: the disk is full or not writable. Nothing was played.
         """
         with self._lock:
@@ -424,7 +425,8 @@ class Table:
     def opinion(self, seat: int, player: str) -> dict[str, Any]:
         """Return what a player would do in place of a person who is to move.
 
-        Every seat has advisers of its own: one that remembers could tell what another seat sees.
+        Every seat has advisers of its own, because a shared one could remember what another seat
+        sees.
 
         Raises:
             RefusedError: the person is not to move, or the player has failed.
@@ -445,12 +447,12 @@ class Table:
         """Return the replay of the game, and what players think of it.
 
         Raises:
-            RefusedError: the game goes on.
+            RefusedError: the game is not over.
             OSError, ValueError: its record cannot be read.
         """
         with self._lock:
             if not self.is_over:
-                raise RefusedError("there is a replay when the game is over")
+                raise RefusedError("there is no replay before the game is over")
             if self._study is None:
                 self._study = Study(read_unfinished(_record(self._folder, self.name)))
             return self._study
@@ -515,7 +517,7 @@ class Table:
 
 
 def read_about(folder: Path, name: str) -> About:
-    """Read what is known of a table beside its record.
+    """Read the facts about a table that its record does not hold.
 
     Raises:
         OSError, ValueError: the file cannot be read, or holds something else.

@@ -1,4 +1,4 @@
-"""What one audience sees of a game: a seat, an onlooker, or a person who may see everything.
+"""A game as one audience sees it: a seat, an onlooker, or a person who may see everything.
 
 Everything that leaves the server about a game is made here. For a seat it is made from the
 concealed state, for an onlooker from what all seats have in common. So no secret can leave, and two
@@ -26,8 +26,8 @@ from armarl.matches.journal import Journal
 from armarl.matches.undo import has_revealed
 from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
 
-ONLOOKER, EVERYTHING = -1, -2  # audiences beside the seats
-_SHOWN = 8  # actions of a hint
+ONLOOKER, EVERYTHING = -1, -2  # audiences besides the seats
+_SHOWN = 8  # most actions that a hint lists
 _MOST_REASONS = 2  # why an action is illegal
 _NEWS = 400  # the most decisions whose words are sent at once
 _TITLE = re.compile(r"<title>(.*?)</title>")
@@ -37,7 +37,7 @@ _SEAT = re.compile(r"\bplayer (\d+)\b")  # as games name a seat
 class Window:
     """A game as an audience sees it.
 
-    It keeps what it has told of decisions. Make a new one when a decision is taken back.
+    It keeps its texts about decisions, so make a new window when a decision is taken back.
 
     Attributes:
         game: the variant.
@@ -47,8 +47,8 @@ class Window:
     def __init__(self, journal: Journal, audience: int, names: Sequence[str]) -> None:
         self.game, self.audience = journal.game, audience
         self._journal, self._names = journal, tuple(names)
-        self._news: dict[int, dict[str, Any]] = {}  # what was told of decisions
-        self._ends: dict[int, bool] = {}  # whether a turn was over with a decision
+        self._news: dict[int, dict[str, Any]] = {}  # texts about decisions
+        self._ends: dict[int, bool] = {}  # whether a decision ended a turn
 
     # --- positions -------------------------------------------------------------------------------
 
@@ -84,8 +84,8 @@ class Window:
         journal = self._journal
         seat = journal.seats[number - 1] if number else None
         last = None
-        # A seat is not shown its own last action again: where it must remember what it has
-        # placed (ARM-33), the page would tell.
+        # A seat is not shown its own last action again. If it must remember what it has placed
+        # (ARM-33), the page would remind it.
         if seat is not None and seat != self.audience:
             last = (seat, journal.actions[number - 1])
         return self.game.picture(
@@ -107,8 +107,8 @@ class Window:
     def _told(self, number: int) -> dict[str, Any]:
         """Tell a decision.
 
-        A seat that must remember what it has placed (ARM-33) is told what everybody is told: the
-        page would show it again and again.
+        A seat that must remember what it has placed (ARM-33) is told only what everybody is told.
+        Otherwise the page would remind it again and again.
         """
         journal, game, window = self._journal, self.game, self
         seat, action = journal.seats[number], journal.actions[number]
@@ -133,10 +133,10 @@ class Window:
         }
 
     def _summary(self, last: int) -> str:
-        """Return in one sentence what the turn did that ended with a decision.
+        """Return one sentence about the turn that a decision ended.
 
-        It is empty for a turn of one decision, and for the audience's own turn: where a seat must
-        remember what it has placed (ARM-33), the page would tell.
+        It is empty for a turn of one decision, and for the audience's own turn: if a seat must
+        remember what it has placed (ARM-33), the page would remind it.
         """
         journal, first = self._journal, last
         while first and not self._ended_turn(first - 1):
@@ -151,7 +151,7 @@ class Window:
         return self.game.sum_up(states, actions, names=self._names, **how)
 
     def _ended_turn(self, number: int) -> bool:
-        """Return whether a turn was over with a decision, which everybody knows."""
+        """Return whether a decision ended a turn, which everybody knows."""
         if number not in self._ends:
             before, after = (self._journal.states[k][0] for k in (number, number + 1))
             last = self._journal.seats[number], self._journal.actions[number]
@@ -186,9 +186,9 @@ class Window:
         }
 
     def _warnings(self, state: State) -> dict[int, str]:
-        """Return what to say before actions that cannot be taken back, by number of their family.
+        """Return warnings before actions that cannot be taken back, with family numbers as keys.
 
-        The page asks once. A game without `warnings` in its guide is never asked about.
+        The page asks once. It never asks in a game whose guide has no `warnings`.
         """
         found = guide(self.game)
         said = found.warnings(self.game, state) if found and hasattr(found, "warnings") else {}
@@ -205,8 +205,8 @@ class Window:
     def why_here(self, places: Sequence[str]) -> list[str]:
         """Return why the actions on these places of the picture are illegal, one of each kind.
 
-        Where there are kinds of action that can be played elsewhere now, only these are told, and
-        never more than _MOST_REASONS.
+        If some kinds of action can be played elsewhere now, only these are explained, and never
+        more than _MOST_REASONS.
         """
         families, mask, wanted = family_of(self.game), self._mask(), tuple(places)
         reasons: dict[int, str] = {}
@@ -248,7 +248,8 @@ class Window:
     def opinion(self, player: Player, states: States) -> dict[str, Any]:
         """Return what a player would do in a position, in place of the seat to move.
 
-        The seat must be the audience, unless it is EVERYTHING. The player knows what the seat does.
+        The seat must be the audience, unless it is EVERYTHING. The player knows only what the seat
+        knows.
         """
         game = self.game
         seats = game.statuses(states)[1]
@@ -319,7 +320,7 @@ def guide(game: Game) -> ModuleType | None:
 
 @lru_cache(maxsize=16)
 def signs(game: Game) -> dict[str, Any]:
-    """Return the signs of the game's drawing with their meanings, and what the signs refer to."""
+    """Return the signs of the game's drawing with their meanings, and the definitions they need."""
     found = guide(game)
     if found is None or not hasattr(found, "signs") or not game.has_picture:
         return {"signs": [], "definitions": []}
@@ -329,7 +330,7 @@ def signs(game: Game) -> dict[str, Any]:
 
 
 def must_remember(game: Game) -> bool:
-    """Return whether a seat is not shown again what it has placed, which is so if nobody says."""
+    """Return whether a seat must remember what it has placed; True if the guide does not say."""
     told = getattr(guide(game), "must_remember", None)
     return told is None or bool(told(game))
 

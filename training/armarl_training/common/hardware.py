@@ -9,7 +9,7 @@ from armarl.core.threads import available_cores
 
 
 def hardware(device: str) -> dict[str, str | int]:
-    """Describe the machine and torch's version. Threads are not included; a setting has them."""
+    """Describe the machine and torch's version, without the number of threads, a setting."""
     import torch
 
     found: dict[str, str | int] = {

@@ -21,7 +21,7 @@ class SideFiles:
 
         Args:
             folder: the folder of the files.
-            goes_on: a name for all that does not depend on them, such as "the training".
+            goes_on: a name for the work that does not depend on the files, such as "the training".
         """
         self._folder, self._goes_on = folder, goes_on
         self.failed: set[str] = set()

@@ -1,7 +1,7 @@
 """The table of learners, with the properties of each that are known without importing torch.
 
-A new learner of ours is one more line here. A configuration names a learner of your own as
-`module:Class`, and nothing is known about it before it is imported.
+To add a learner of ours, add a line here. A configuration names a learner of your own as
+`module:Class`, and its properties are unknown before it is imported.
 """
 
 from __future__ import annotations

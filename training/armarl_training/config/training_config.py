@@ -55,7 +55,7 @@ OURS: JsonDict = {"ours": True}
 RESOLVED: JsonDict = {"resolved": True}
 MOST_BYTES = 1 << 15  # largest configuration: PyYAML takes up to a second for this much
 MOST_FAULTS = 20  # reported at once
-# Settings that may change when a run is resumed: none that would change what is already done.
+# Settings that may change when a run is resumed, because they do not affect the part already done.
 CHANGEABLE = (
     "total_decisions",
     "time_limit_minutes",
@@ -611,7 +611,7 @@ def _validated(settings: dict[str, Any], source: str) -> TrainingConfig:
 
 
 def is_marked(field: FieldInfo, mark: JsonDict) -> bool:
-    """Whether a setting has the mark OURS or RESOLVED."""
+    """Return whether a setting has a mark: OURS or RESOLVED."""
     marks = field.json_schema_extra
     return isinstance(marks, dict) and mark.items() <= marks.items()
 
@@ -670,7 +670,7 @@ def _listed(overrides: list[str]) -> list[str]:
     return list(overrides)
 
 
-WANTED = {  # messages that replace those of pydantic, by its error type
+WANTED = {  # pydantic's error type: the message that replaces pydantic's
     "tuple_type": "must be a list, as in [64, 64] or [random, greedy]",
     "dict_type": "must be names and values, as in {players: 3}",
     "model_type": "must be settings and values, as in {epochs: 3}",

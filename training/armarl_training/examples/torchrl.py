@@ -50,7 +50,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
     def train() -> tuple[int, int]:
         taken = 0
-        before = envs.unwrapped.endings.illegal  # by GymWrapper, which looks for infos' specs
+        before = envs.unwrapped.endings.illegal  # GymWrapper tries the environment
         collector = Collector(env, actor, frames_per_batch=ENVS * STEPS, total_frames=decisions)
         for data in collector:
             with torch.no_grad():

@@ -1,1 +1,1 @@
-"""What all learners share: the protocol, opponents, schedules, shards, saving, imitation."""
+"""The parts that all learners share: protocol, opponents, schedules, shards, saving, imitation."""

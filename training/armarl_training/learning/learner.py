@@ -58,7 +58,7 @@ class Learner(Protocol):
         ...
 
     def recent(self) -> dict[str, float]:
-        """Return its mean return in the last games against each opponent, by opponent name."""
+        """Return the learner's mean return in the last games against each opponent, by name."""
         ...
 
     def in_play(self) -> NDArray[np.int64]:
@@ -66,7 +66,7 @@ class Learner(Protocol):
         ...
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """Return a copy of the current policy, or of its average, which plays better."""
+        """Return a copy of the current policy, or of the one with averaged weights."""
         ...
 
     def begin_with(self, policy: NetworkPlayer) -> None:

@@ -1,4 +1,4 @@
-"""The reward that a run learns: one of the game's, or a function of the user's own.
+"""The reward that a run learns: one of the game's rewards, or a function of the user's own.
 
 Such a function is named as `module:function`. It is called as `function(game, states)` with the
 final states of finished games, records of shape (n,), and returns the returns of all seats, shape
@@ -25,7 +25,7 @@ _TRIED = 64  # games of random players in which a function is tried before a run
 
 
 class RewardError(ValueError):
-    """A function that is no reward: it cannot be found, or it returns something else."""
+    """A function that is not a reward: it cannot be found, or its result is wrong."""
 
 
 class Reward:
@@ -53,8 +53,8 @@ class Reward:
         """Return the returns of all seats in finished games, float64 (n, players).
 
         Raises:
-            RewardError: the function fails, or returns something else: finite numbers in [-1, 1],
-                equal for partners, whose sum over the sides is 0.
+            RewardError: the function fails, or its result is wrong. The returns must be finite
+                numbers in [-1, 1], the same for partners, and add up to 0 over the sides.
         """
         game = self._game
         if self._function is None:

@@ -79,7 +79,7 @@ def weights_of(networks: Mapping[str, nn.Module]) -> dict[str, torch.Tensor]:
 
 
 def saved_networks(networks: Mapping[str, nn.Module]) -> dict[str, NDArray[Any]]:
-    """Return the same weights as NumPy arrays. Weights on the CPU are not copied."""
+    """Return `weights_of` networks as NumPy arrays. Weights on the CPU are not copied."""
     return {name: weights.cpu().numpy() for name, weights in weights_of(networks).items()}
 
 
@@ -202,7 +202,7 @@ def recent_returns(saved: Mapping[str, Any]) -> dict[str, deque[float]]:
     found = {name: np.array(returns, np.float64) for name, returns in saved.items()}
     for name, returns in found.items():
         if not name.isprintable():  # names are printed during the training
-            raise ValueError(f"{name[:100]!r} is not an opponent's name")
+            raise ValueError(f"an opponent's name must be printable, not {name[:100]!r}")
         if returns.ndim != 1 or not returns.size or not (np.abs(returns) <= 1).all():
             raise ValueError(f"the returns against {name[:100]!r} must all be in -1 to 1")
     return {name: deque(returns.tolist(), RECENT_GAMES) for name, returns in found.items()}

@@ -34,7 +34,7 @@ class ShardedLearner:
 
     Attributes:
         networks: the networks, by their names in checkpoints. The network `AVERAGE` is the average
-            of the one that plays.
+            of the network that plays.
         shards: the games.
         decisions: total number of decisions that the learner has learned from.
     """

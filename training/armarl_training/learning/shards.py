@@ -77,7 +77,7 @@ class Job(NamedTuple):
     deal: Deal
     config: TrainingConfig
     pool: OpponentPool
-    number: int  # of the shard
+    number: int  # number of the shard
     saved: Saved
     networks: dict[str, Any]
     done: float
@@ -156,7 +156,7 @@ class Shards:
         numbers = {name.partition("/")[0] for name in games}
         wanted = {str(number) for number in range(len(self.parts))}
         if numbers != wanted or len(values) != len(wanted):
-            raise ValueError(f"its shards are not the {len(wanted)} of {CONFIG_FILE}")
+            raise ValueError(f"it must have {len(wanted)} shards, as {CONFIG_FILE} does")
         for number, part in enumerate(self.parts):
             part.restore(section(games, str(number)), values[number])
 

@@ -26,7 +26,7 @@ def tanh(x: torch.Tensor) -> torch.Tensor:
 
 
 def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
-    """Do the same in place. The input must be contiguous."""
+    """Do `tanh` in place. The input must be contiguous."""
     if x.device.type != "cpu" or x.dtype not in (torch.bfloat16, torch.float32):
         return x.tanh_()
     if x.dtype == torch.float32:
@@ -120,7 +120,7 @@ def make_activation(name: str) -> nn.Module:
 
 
 class Linear(nn.Linear):
-    """A linear layer that computes in the precision of its input, not in that of its weights."""
+    """A linear layer that computes in the precision of its input, not of its weights."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return outputs (n, out) for inputs (n, in), in the inputs' dtype."""
@@ -162,7 +162,9 @@ def put_in_place(weights: Mapping[str, torch.Tensor], tensors: Tensors) -> None:
     """
     shapes = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     if shapes != {name: tensor.shape for name, tensor in tensors.items()}:
-        raise ValueError("the saved policy's network has other widths than the configuration")
+        raise ValueError(
+            "the saved policy's network has other widths than the configuration; they must agree"
+        )
     for name, tensor in weights.items():
         tensor.detach().copy_(torch.from_numpy(tensors[name]))
 

@@ -117,7 +117,7 @@ class _Run(_Section):
 
 
 class _Saved(_Section):
-    """The values beside the tensors. The learner checks its own part itself."""
+    """The values besides the tensors. The learner checks its own part itself."""
 
     format: str
     variant: dict[str, Any]

@@ -40,7 +40,8 @@ def train(
         settings: changes as `key=value`.
         folder: folder of a new run; None: `runs/NAME`, after the configuration.
         resume: folder of a run to resume.
-        against: the only opponent, a player specification; None: those of the configuration.
+        against: the only opponent, a player specification; None: the opponents of the
+            configuration.
         code: whether to allow players, a learner and a reward of the form `module:name`,
             which are imported.
 

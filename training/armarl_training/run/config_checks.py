@@ -57,7 +57,7 @@ def check_players(
 
 
 def measures_and_teachers(config: TrainingConfig) -> dict[str, tuple[str, ...]]:
-    """Return the anchors and the teacher, by the setting that names them."""
+    """Return the names of the anchors and the teacher, with their settings as keys."""
     named = {"evaluation.opponents": config.evaluation.opponents}
     if config.imitation.games:
         named["imitation.teacher"] = (config.imitation.teacher,)
@@ -90,7 +90,7 @@ def _game_of(config: TrainingConfig) -> Game:
 
 
 def resolve_precision(config: TrainingConfig) -> TrainingConfig:
-    """Replace `ppo.precision: auto` by the faster precision on this machine, once per run.
+    """Replace `ppo.precision: auto` with the faster precision on this machine, once per run.
 
     Configurations whose learner does not read `ppo.precision` are returned as they are.
 

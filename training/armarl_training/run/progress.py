@@ -1,7 +1,7 @@
 """Progress of a run: a table, a curve and TensorBoard events, all in the run's folder.
 
 They only show the training. If one of them cannot be written, a line on stderr says so once, and
-the training and its checkpoints go on.
+the training and its checkpoints continue.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _read(written: dict[str, str]) -> dict[str, float]:
         raise ValueError("a row has no valid number of decisions")
     for name, number in row.items():
         if _is_shown(name) and not abs(number) < MOST_NUMBER:  # also true for NaN
-            raise ValueError(f"a row has {number} for {name}")
+            raise ValueError(f"a row has {number} for {name}, which must be below {MOST_NUMBER:g}")
     return row
 
 

@@ -337,7 +337,7 @@ class Run:
         """Write the averaged policy with its metadata.
 
         Args:
-            strength: results of matches, as `evaluate` returns them. None: keep those of the file
+            strength: results of matches, as `evaluate` returns them. None: keep the file's results
                 if it has the same weights.
             name: name of the file in the run's folder.
 

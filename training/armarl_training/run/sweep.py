@@ -319,7 +319,7 @@ class Sweep:
     def _check_players(self) -> None:
         """Refuse a game or players that do not exist, since every trial would fail with them.
 
-        Of each setting that is searched for, only the first value is checked.
+        Only the first value of each setting that is searched for is checked.
         """
         try:
             config = self._settle({key: _ends(values)[0] for key, values in self.space.items()})

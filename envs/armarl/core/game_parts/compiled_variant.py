@@ -72,7 +72,7 @@ class CompiledVariant(Variant):
         return self._binding.function(function)
 
     # Cached for environments of one game: at every step, a lookup would take a tenth of the time.
-    # They check nothing, so they are no part of the public interface.
+    # They check nothing, so they are not part of the public interface.
 
     @cached_property
     def _deal_one(self) -> Callable[..., int]:

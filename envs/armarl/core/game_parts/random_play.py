@@ -1,4 +1,4 @@
-"""`RandomPlay`: random games, and all else that is drawn from a generator beside the states."""
+"""`RandomPlay`: random games, and everything drawn from generators outside the states."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Readable(Variant):
         """
         if public:
             if seat is not None:
-                raise ValueError(f"public=True takes no seat: it must be None, not {seat!r}")
+                raise ValueError(f"with public=True, seat must be None, not {seat!r}")
             views = [self.describe(state, one) for one in range(self.players)]
             common: dict[str, Any] = _in_common(views)
             return common
@@ -143,7 +143,7 @@ class Readable(Variant):
 
         Args:
             state: the state after the action.
-            last: the seat that played it, and its id.
+            last: the seat that played the action, and the action's id.
             seat: a seat, or None for everything.
             before: the state before the action.
             names: a name for each player, by seat.
@@ -184,10 +184,10 @@ class Readable(Variant):
             public: tell what every seat may know, as an onlooker sees it. `seat` must be None.
 
         Returns:
-            The sentence. It is empty if the game has no function for it.
+            The sentence, empty if the game does not sum up turns.
 
-        Raises:
-            TypeError, ValueError: as for `picture`, or there is no action, or another number.
+        Raises: TypeError, ValueError: as for `picture`, or the number of actions is 0 or does not
+        fit.
 
         Example:
             >>> import numpy as np
@@ -202,7 +202,10 @@ class Readable(Variant):
             'player 0: placed palisades on a1-b1 and b1-c1.'
         """
         if not actions or len(actions) != len(states) - 1:
-            raise ValueError(f"{len(states)} states have other than {len(actions)} actions between")
+            raise ValueError(
+                f"{len(states)} states with {len(actions)} actions between them: there must be at "
+                "least one action, and one state more than actions"
+            )
         if self._sum_up is None:
             return ""
         views = [self._seen(state, seat, public) for state in states[:-1]]
@@ -230,8 +233,7 @@ class Readable(Variant):
             seat: a seat, or None for everything.
             names: a name for each player, by seat.
 
-        Raises:
-            TypeError, ValueError: as for `picture`, or there is another number of actions.
+        Raises: TypeError, ValueError: as for `picture`, or the number of actions does not fit.
 
         Example:
             >>> import numpy as np
@@ -258,7 +260,7 @@ class Readable(Variant):
     def _seen(self, state: State, seat: int | None, public: bool) -> dict[str, Any]:
         """Return `describe`, for drawing and telling, which do not change it.
 
-        The last ones are kept: a position is drawn and told, and then it is the one before.
+        The last descriptions are kept: a position is drawn and told, and then serves as `before`.
         """
         return self._described(self._check_state(state).tobytes(), seat, public)
 
@@ -300,7 +302,7 @@ class Readable(Variant):
         return Scene(self, view, self._check_seat(seat), before, said, shown)
 
     def _told(self, scene: Scene) -> Told:
-        """Return what a game tells of a scene; without that, the player and the action."""
+        """Return what the game tells of a scene, or else just the player and the action."""
         if scene.last is None or scene.before is None:
             return Told(())
         if self._tell is not None:

@@ -1,8 +1,8 @@
 """Letters as outlines, so that a picture looks the same on a machine without fonts.
 
 The outlines are in `letters.json`, made by `scripts/docs/make_letters.py` from an open font, whose
-licence is in `letters-licence.txt`. Letters that it lacks are drawn as a box. `data-text` holds the
-text itself.
+licence is in `letters-licence.txt`. Letters that the file lacks are drawn as a box. `data-text`
+holds the text itself.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ def write(
 
     Args:
         text: the text; any characters.
-        x, y: the place of its baseline.
+        x, y: the position of its baseline.
         size: the height of the line.
         fill: a colour.
         anchor: "start", "middle" or "end": the point of the line that lies at `x`.
-        most: the most width. Longer text is written smaller, and cut at two thirds of its size.
+        most: the maximum width. Longer text is written smaller, and cut at two thirds of its size.
         more: further attributes.
     """
     line = " ".join(str(text).split())
     if most is not None and (wide := width_of(line, size)) > most:
         size = max(size * most / wide, size * 2 / 3)
-        while len(line) > 1 and width_of(line, size) > most + 0.01:  # but for rounding
+        while len(line) > 1 and width_of(line, size) > most + 0.01:  # allows for rounding
             line = line.removesuffix("…")[:-1] + "…"
     x -= width_of(line, size) * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
     known, at, uses = letters(), 0, []
@@ -71,7 +71,7 @@ def write(
 
 
 def plain(text: str) -> str:
-    """Return text as it stands in SVG, with no markup, and no colour or reference of ours in it."""
+    """Return text escaped for SVG: it can hold no markup, and none of our colours or references."""
     return escape(text).replace("var(", "var&#40;").replace("url(", "url&#40;")
 
 

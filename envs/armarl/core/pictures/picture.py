@@ -49,14 +49,14 @@ class Scene(NamedTuple):
 
 
 class Told(NamedTuple):
-    """An action and all that came of it, in words, as far as a seat may know it.
+    """An action and its effects in words, as far as a seat may know them.
 
     Attributes:
         words: sentences, each with its full stop.
         turn: a heading of the turn in which the action was played, such as "turn 3, green", or
             None in games that do not number their turns.
-        ends_turn: whether the turn is over with it. Then `Game.sum_up` tells the whole turn.
-        result: those of `words` that say how the game ended; empty while it goes on.
+        ends_turn: whether the action ended the turn. `Game.sum_up` then tells the whole turn.
+        result: the sentences of `words` that say how the game ended; empty while it is in play.
     """
 
     words: tuple[str, ...]
@@ -70,7 +70,7 @@ class Picture:
     """A drawing of a position, in parts from back to front. A notebook shows it.
 
     Attributes:
-        sheet: what it shares with other pictures of its variant.
+        sheet: the parts that all pictures of its variant share.
         title: what it shows, in words.
         parts: the parts.
 

@@ -1,7 +1,7 @@
 """Pixels of a picture, drawn by resvg. Every part is drawn once and kept, then laid over the rest.
 
-From one position to the next few parts of a picture change. Only what lies under and over them is
-laid anew, so that a frame costs little.
+Few parts of a picture change from one position to the next. Only the areas under these parts are
+laid anew, so a frame costs little.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ class _Sprite(NamedTuple):
 
 
 class _Kept:
-    """What has been drawn: so many things at most, of so many bytes. The last used ones stay."""
+    """A cache of drawn things, limited in number and in bytes. It drops the least recently used."""
 
     def __init__(self, things: int, most: int) -> None:
         self.things, self.most, self.bytes = things, most, 0
         self._found: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # a thing, its bytes
 
     def get(self, key: Hashable) -> Any:
-        """Return what is kept, or None."""
+        """Return the thing kept under a key, or None."""
         found = self._found.pop(key, None)
         if found is None:
             return None
-        self._found[key] = found  # the last one now
+        self._found[key] = found  # now the most recently used
         return found[0]
 
     def keep(self, key: Hashable, drawn: Any, size: int) -> None:
-        """Keep what `get` has not found."""
+        """Keep a thing that `get` has not found."""
         self._found[key] = drawn, size
         self.bytes += size
         while self.bytes > self.most or len(self._found) > self.things:
             self.bytes -= self._found.popitem(last=False)[1][1]
 
 
-# A frame and its parts have 13 MB at a width of 512 pixels, and at most 0.8 GB at 4096.
+# A frame and its parts take 13 MB at a width of 512 pixels, and at most 0.8 GB at 4096.
 _KEPT = _Kept(1024, 1 << 30)
 
 
@@ -102,7 +102,7 @@ class _Canvas:
         return self._frame.copy()
 
     def _lay(self, parts: tuple[Part, ...], areas: list[Area]) -> None:
-        """Lay the parts over each other in some areas. No part is drawn twice."""
+        """Lay the parts over each other in the given areas. No part is drawn twice."""
         under = [np.full((y1 - y0, x1 - x0, 3), 255, np.uint16) for x0, y0, x1, y1 in areas]
         for part in parts:
             x0, y0, x1, y1 = _area(part, self._kind)

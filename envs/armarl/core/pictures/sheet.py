@@ -92,7 +92,7 @@ class Sheet:
         return f"<style>@media(prefers-color-scheme:dark){{{rules}}}</style>"
 
     def needed(self, body: str) -> Iterator[str]:
-        """Yield the definitions that some SVG refers to, and those that they refer to."""
+        """Yield the definitions to which SVG refers, directly or through other definitions."""
         wanted, seen = sorted(_references(body)), set[str]()
         while wanted:
             name = wanted.pop(0)

@@ -29,7 +29,7 @@ def show(frame: NDArray[np.uint8], title: str, fps: int) -> None:
             surface = pygame.display.set_mode(size)
     except pygame.error as error:
         raise RuntimeError(
-            f"render_mode='human' opens a window, and there is no screen ({error}): use "
+            f"render_mode='human' opens a window, but there is no screen ({error}): use "
             "render_mode='rgb_array' or 'ansi'"
         ) from error
     pygame.display.set_caption(title)
@@ -46,7 +46,7 @@ def close() -> None:
         _clocks.clear()
 
 
-_clocks: list[Any] = []  # of the open window
+_clocks: list[Any] = []  # the clock of the open window, if any
 
 
 def _clock(pygame: Any) -> Any:

@@ -51,7 +51,7 @@ from armarl.games.armada.text.tell import tell
 from armarl.games.armada.validity.valid import FAULTS, valid
 
 VERSION = 2
-EARLIER = (1,)  # their policies can play: only rules have changed since
+EARLIER = (1,)  # policies of these versions still play: only rules changed
 VERBS = Verbs(
     start=apply.start,
     legal=apply.legal,

@@ -70,7 +70,7 @@ PLAIN_CARDS = ("recruit", "big-recruit", "natives", "big-natives", "strategist",
 FAMILIES = ANSWER + 1
 
 PEEK, TAKE = range(2)  # the actions of the family LOOK
-ANSWERS = ("play attack", "play defence", "play raid", "decline")  # of the family ANSWER
+ANSWERS = ("play attack", "play defence", "play raid", "decline")  # actions of the family ANSWER
 DECLINE = len(ANSWERS) - 1
 
 

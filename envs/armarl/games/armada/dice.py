@@ -15,9 +15,9 @@ from armarl.common.numbers import is_whole
 from armarl.games.armada.chart.checks import shortened
 
 DIE_NAMES = ("combat", "gold", "tribes")
-SIDES = 6  # of each die
+SIDES = 6  # sides of each die
 MOST = 12  # highest face: a find is doubled at most twice, so it stays below the supply of 50
-MAX_BYTES = 2**12  # of a text: the time to read TOML may grow with the square of its length
+MAX_BYTES = 2**12  # largest text: the time to read TOML may grow with the square of its length
 STANDARD = Path(__file__).with_name("dice.toml")
 
 _FORMS = (

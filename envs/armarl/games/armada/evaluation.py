@@ -7,7 +7,7 @@ proportion to the strengths of their colours, unless the game is truncated first
 The weights were fitted by maximum likelihood of the winners, on positions from games between greedy
 players that played 5, 20 or 50 percent of their actions at random, with and without cards. The
 weights for two players come from games of an earlier greedy player. Weights fitted to all games of
-the current one did no better.
+the current player did no better.
 """
 
 from __future__ import annotations

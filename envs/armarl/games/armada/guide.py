@@ -1,4 +1,4 @@
-"""What a person at a page needs for Armada: places to click, the question, how to play."""
+"""Help for a person who plays Armada on a page: places to click, the question, how to play."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def warnings(game: Game, state: State) -> dict[str, str]:
 
 
 def question(game: Game, state: State) -> tuple[str, list[int]]:
-    """Return what the seat to move is asked, and the places that it is about."""
+    """Return the question for the seat to move, and the places that the question is about."""
     s, stage = state, int(state["stage"])
     if stage == OVER:
         return "", []

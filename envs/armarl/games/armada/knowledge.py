@@ -10,7 +10,7 @@ who was asked for a card and who was not. The state keeps this knowledge:
 - `answers[seat]`: a player who was asked for a card (ADA-32, ADA-33) holds it until it plays one. A
   player who was not asked, although a holder would have been, lacks it until it draws.
 
-What follows from turns that end by themselves (ADA-15, ADA-26) is not kept.
+The state does not keep conclusions from turns that end by themselves (ADA-15, ADA-26).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def forget_all(s: State) -> None:
 
 @kernel
 def note_draw(s: State, seat: Int, card: Int) -> None:
-    """Record that a card went from the deck to a hand, seen by its seat alone."""
+    """Record that a card went from the deck to a hand, seen only by its seat."""
     for answer in range(ANSWERS):
         s.answers[seat, answer] = max(s.answers[seat, answer], 0)
     for other in range(s.players):
@@ -66,8 +66,8 @@ def note_play(s: State, seat: Int, card: Int) -> None:
 def remember_looked(s: State, seat: Int) -> None:
     """ADA-32: update the memory of a strategist's seat after its look at the deck.
 
-    The cards looked at are in the deck. So are the remembered ones, less the number that others
-    drew.
+    The cards looked at are in the deck. The remembered ones are there too, less the number that
+    others drew.
     """
     drawn = 0
     for other in range(s.players):

@@ -1,9 +1,9 @@
 """Observations of Armada: the blocks, and the kernel that writes them.
 
 A seat sees the colours from one of its own: that colour first, then the others in play order,
-nobody's included. It is the colour that decides, if that one is the seat's, and else the seat's
-next colour in play order. Places are those of the chart, in its order (`Chart.places`), with its
-fixed adjacency. See `armarl.core.observation_blocks` for how the blocks become one flat
+nobody's included. The first is the colour that decides, if it belongs to the seat, and otherwise
+the seat's next colour in play order. Places are those of the chart, in its order (`Chart.places`),
+with its fixed adjacency. See `armarl.core.observation_blocks` for how the blocks become one flat
 observation.
 """
 
@@ -80,7 +80,7 @@ def observation_table(
 
 
 class View(NamedTuple):
-    """What the block writers get besides the state."""
+    """The data that block writers get besides the state."""
 
     seat: Any
     own: Any  # the colour from which the seat sees the game

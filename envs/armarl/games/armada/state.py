@@ -369,7 +369,7 @@ def flip_ship(s: State, place: Int) -> None:
 
 @kernel
 def tribes_on(s: State, place: Int) -> Int:
-    """ADA-21: return the number of tribes on a place. They live in central territories alone."""
+    """ADA-21: return the number of tribes on a place. They live only in central territories."""
     return np.int64(s.tribes[place - CENTRAL]) if CENTRAL <= place < TERRITORIES else np.int64(0)
 
 

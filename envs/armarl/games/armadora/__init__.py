@@ -128,7 +128,7 @@ def deals(game: Game) -> States:
 
 
 def _longest_game(players: int, advanced: bool, board: int) -> int:
-    """Return the most actions in a game.
+    """Return the largest number of actions in a game.
 
     These are each palisade in a turn of its own with a stop after it, each Warrior, each token and
     each pass.

@@ -1,4 +1,4 @@
-"""What a person at a page needs for Armadora: places to click, the question, how to play."""
+"""Help for a person who plays Armadora on a page: places to click, the question, the rules."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def edges(game: Game) -> list[str]:
 
 
 def must_remember(game: Game) -> bool:
-    """Return whether a player is not shown again which values it has placed (ARM-33)."""
+    """Return whether a player must remember which values it has placed (ARM-33)."""
     return not game.options["peek"]
 
 
@@ -113,7 +113,7 @@ def warnings(game: Game, state: State) -> dict[str, str]:
 
 
 def question(game: Game, state: State) -> tuple[str, list[int]]:
-    """Return what the seat to move is asked, and the cells that it is about."""
+    """Return the question for the seat to move, and the cells that the question is about."""
     if state["stage"] == OVER:
         return "", []
     stage = STAGE_NAMES[state["stage"]]

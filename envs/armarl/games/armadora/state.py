@@ -210,7 +210,7 @@ def side_count(s: State) -> Int:
 
 @inlined
 def side_of(s: State, player: Int) -> Int:
-    """Return a player's side (ARM-9). With four players, seats 0 and 2 are a team, 1 and 3 too."""
+    """Return a player's side (ARM-9). With four players, opposite seats are a team."""
     seat = np.int64(player)
     return seat % 2 if s.players == 4 else seat
 

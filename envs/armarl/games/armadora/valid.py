@@ -71,7 +71,7 @@ FAULTS = (
     "the traces of powers on the board and the powers left do not add up (ARM-22 to ARM-26)",
     "the reinforcements do not add up, or one lies in a territory that is not full or has another "
     "(ARM-28)",
-    "the seat to move is no player or has passed, or the stage is impossible (ARM-8, ARM-13)",
+    "the seat to move is not a player or has passed, or the stage is impossible (ARM-8, ARM-13)",
     "the piles are not those that the sides have taken, or not empty before the end (ARM-19)",
 )
 (

@@ -36,7 +36,7 @@ from armarl_training.networks.value_networks import Critic
 MOST_STEPS = 1500  # in the improved player's games, which may never end
 MOST_BRANCHED = 12  # ends of turns in one such game that scripted games branch from
 COMPLETIONS = 4  # scripted games from each of these positions
-MOST_TURNS = 48  # learned from in one game: where all wait, hundreds are alike
+MOST_TURNS = 48  # of one game to learn from: if all wait, hundreds are alike
 
 
 class CriticSamples(NamedTuple):

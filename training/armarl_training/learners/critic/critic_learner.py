@@ -1,8 +1,8 @@
 """A critic of positions that improves a scripted player: play, outcomes, update.
 
 This is one step of approximate policy iteration (Bertsekas & Tsitsiklis, 1996). The scripted player
-plays the learner's seats, with some random actions. From whole games, the critic learns how they
-end after the positions at which turns end. The improved player tries every action, lets the
+plays the learner's seats, with some random actions. The critic learns from whole games: for each
+position at the end of a turn, how the game ended. The improved player tries every action, lets the
 scripted player finish the turn, and deviates from the scripted choice where the critic is sure of a
 gain (`armarl.policies.critic_lookahead`). Scripted games cost almost nothing, so there can be very
 many. They are sensible, so the critic only has to compare the results of sensible turns.
@@ -37,7 +37,7 @@ class CriticLearner(ShardedLearner):
 
     Attributes:
         critic: predicts a seat's return from its observation.
-        average: the exponential average of the critic's weights, which is what plays.
+        average: the exponential average of the critic's weights, which plays.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
@@ -100,7 +100,7 @@ class CriticLearner(ShardedLearner):
     # --- policies --------------------------------------------------------------------------------
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """Return a copy of the current policy, or of its average."""
+        """Return a copy of the current policy, or of the policy with averaged weights."""
         critic = self.average if average else self.critic
         tensors, advisers = critic.tensors(), self._advisers
         return CriticPlayer(self._game, tensors, advisers=advisers, name="latest", sample=True)

@@ -136,7 +136,7 @@ def _advised(
 def _with_trunk(tensors: Tensors) -> Tensors:
     """Convert tensors of separate policy and value networks to those of a network with a trunk.
 
-    The trunk is the policy's. What the value network has learned is lost; the new value head is 0.
+    The trunk is the policy's. The value network's learning is lost; the new value head is 0.
     """
     if any(name.startswith("trunk.") for name in tensors):
         return tensors

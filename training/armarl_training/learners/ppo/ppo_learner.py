@@ -6,10 +6,11 @@ every seat, scaled to 0 to 1; with two sides that is the chance of winning. Entr
 falls (Rudolph et al., 2025). The policy that plays is an average of the weights. The average may
 also hold the actor back, as a moving magnet (Sokota et al., 2023), so that play does not circle.
 
-Start reading at `PPO.iterate`: the rollout (`games.py`, `rollout.py`), the advantages
-(`compute_advantages`, `advantages.py`), the update (`_update`). The loss is in `losses.py`, and its
-gradient with respect to the network outputs in `minibatch.py`. The backward pass through the
-networks is in `passes.py`, or in `sparse/`, which multiplies only what changes between decisions.
+Start reading at `PPO.iterate`: the rollout (folder `rollout`), the advantages
+(`compute_advantages`, `learning/advantages.py`), the update (`_update`, folder `update`). The loss
+is in `losses.py`, and its gradient with respect to the network outputs in `minibatch.py`. The
+backward pass through the networks is in `dense_passes.py`, or in the folder `incremental`, which
+multiplies only inputs that change between decisions.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class PPO(ShardedLearner):
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
-        self._count = 0  # of optimiser steps, kept here because reading it from a GPU waits
+        self._count = 0  # optimiser steps, kept here because reading the number from a GPU waits
         self._adam = self._make_adam()
 
     # --- one iteration ---------------------------------------------------------------------------
@@ -378,7 +379,7 @@ class PPO(ShardedLearner):
         self._count, self._adam = steps_taken(self._optimiser), self._make_adam()
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """Return a copy of the current policy, or of its average."""
+        """Return a copy of the current policy, or of the policy with averaged weights."""
         actor = self.average if average else self.actor
         network = self._config.network
         return NetworkPlayer(

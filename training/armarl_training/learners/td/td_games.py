@@ -248,7 +248,7 @@ class TDGames:
         states = np.ascontiguousarray(arrays["states"]).view(self.states.dtype).reshape(-1)
         self._game.check_states(states)
         if self._game.statuses(states)[0].any():
-            raise ValueError("cannot continue a game that is over")
+            raise ValueError("the games must be in play, but at least one is over")
         self.states[:] = states
         self.lineups[:], self.openings[:] = arrays["lineups"], arrays["openings"]
         self.rng.bit_generator.state = values["chance"]

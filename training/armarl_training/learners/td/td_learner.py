@@ -39,7 +39,7 @@ class TD(ShardedLearner):
 
     Attributes:
         judge: predicts from a seat's survey its return, and which side takes which prize.
-        average: the exponential average of the judge's weights, which is what plays after training.
+        average: the exponential average of the judge's weights, which plays after training.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
@@ -110,6 +110,6 @@ class TD(ShardedLearner):
     # --- policies --------------------------------------------------------------------------------
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """Return a copy of the current policy, or of its average."""
+        """Return a copy of the current policy, or of the policy with averaged weights."""
         judge = self.average if average else self.judge
         return JudgingPlayer(self._game, judge.tensors(), name="latest", sample=True)

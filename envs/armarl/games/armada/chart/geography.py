@@ -127,8 +127,9 @@ class Chart:
     def farthest(self) -> tuple[int, ...]:
         """ADA-12: the lair that is farthest from each lair, in play order.
 
-        Two lairs are as far apart as the shortest ways from each city of one to each city of the
-        other, added up. Of several, the next but one in play order comes first, then the next one.
+        The distance of two lairs is the sum of the shortest ways from each city of one to each city
+        of the other. If several lairs are farthest, the next but one in play order comes first,
+        then the next one.
         """
         ways = {city: self.ways_from(city) for lair in self.cities for city in lair}
 

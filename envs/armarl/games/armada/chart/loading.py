@@ -53,8 +53,8 @@ __all__ = [
     "load_chart",
 ]
 
-MAX_BYTES = 2**20  # of a chart file
-MAX_CELLS = 2**16  # of a map
+MAX_BYTES = 2**20  # largest chart file
+MAX_CELLS = 2**16  # largest map
 STANDARD = Path(__file__).with_name("charts") / "standard.txt"
 
 Lines = list[tuple[int, str]]  # (line number in the file, from 1; text)

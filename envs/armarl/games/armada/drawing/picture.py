@@ -30,7 +30,7 @@ View = dict[str, Any]
 
 
 class _Page:
-    """What all pictures of a chart share."""
+    """The parts that all pictures of a chart share."""
 
     def __init__(self, chart: Chart) -> None:
         self.ground = ground = Ground(chart)
@@ -170,7 +170,7 @@ def _around(ground: Ground, number: int, across: float, down: float) -> Box:
 
 
 def _area(number: int, marked: bool) -> str:
-    """Return a place's outline, which one can point at, and that it has changed."""
+    """Return a place's outline, at which one can point, marked if the place has changed."""
     ring = 'stroke="var(--glow)" stroke-width="5" stroke-linejoin="round" ' if marked else ""
     return f'<use href="#area{number}" fill="none" {ring}pointer-events="all"/>'
 
@@ -373,7 +373,7 @@ def _score(scene: Scene, colour: str, wide: float) -> str:
 
 
 def _cards(scene: Scene, player: int, wide: float) -> str:
-    """Return a player's hand: the cards, or how many there are."""
+    """Return a player's hand: the cards, or only their number."""
     hand, size = scene.view["hands"][player], scene.view["hand_sizes"][player]
     if hand is None:
         words = f"{size} card{'s' * (size != 1)}" if size else ""

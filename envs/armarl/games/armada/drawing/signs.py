@@ -11,7 +11,7 @@ from armarl.games.armada.drawing import pieces
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-UNDER_MAP = {  # by the words under the map
+UNDER_MAP = {  # words under the map: sign and meaning
     "city": Sign(pieces.CITY, "A city. Ships are launched from cities (ADA-16)."),
     "post": Sign(
         pieces.POST, "A trading post. Three of them, the Centre among them, help to win (ADA-27)."

@@ -241,7 +241,7 @@ def play_gold_mine(s: State, territory: Int) -> None:
 
 @kernel
 def play_mutiny(s: State, square: Int) -> None:
-    """ADA-32, ADA-35: replace a ship's bands by the colour's own; bands beyond its 50 are lost."""
+    """ADA-32, ADA-35: replace a ship's bands with the colour's own; bands beyond 50 are lost."""
     n = np.int64(s.bands[square])
     remove_bands(s, square, n)
     add_bands(s, square, acting_colour(s), n)

@@ -373,7 +373,7 @@ def may_mutiny(s: State, place: Int, colour: Int) -> Int:
 
 @kernel
 def _offer_mutiny(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
-    """Offer a mutiny on any such ship, anywhere."""
+    """Offer a mutiny on every ship that `may_mutiny` allows, anywhere."""
     if not holds(s, acting_seat(s), MUTINY_CARD):
         return False
     for place in range(TERRITORIES, s.places):

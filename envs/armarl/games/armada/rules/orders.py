@@ -93,7 +93,7 @@ def sail(s: State, border: Int, fixed: State) -> None:
 
 @kernel
 def scuttle(s: State, number: Int, fixed: State) -> None:
-    """ADA-24: return the gold aboard to the supply and the ship to the box."""
+    """ADA-24: return a ship to the box, and the gold aboard to the supply."""
     if number < ALL_CITIES:
         flip_ship(s, city_place(number, fixed))
     else:
@@ -131,7 +131,7 @@ def choose_bands(s: State, n: Int, fixed: State) -> None:
 def complete_move(s: State, gold: Int, fixed: State) -> None:
     """ADA-17, ADA-18: move bands and gold, and put the bands' flag on the target.
 
-    No other order gives a colour land, so none other can bring it into victory (ADA-28).
+    Only a move gives a colour land, so only a move can bring it into victory (ADA-28).
     """
     origin, target = np.int64(s.origin), np.int64(s.target)
     gained = target < TERRITORIES and s.owner[target] != s.owner[origin]

@@ -158,7 +158,7 @@ def _close_turn(s: State, fixed: State) -> None:
 
 @kernel
 def _judge_claim(s: State, colour: Int, fixed: State) -> None:
-    """ADA-28: judge a colour's claim that was due as its turn ends; one laid in the turn is now."""
+    """ADA-28: judge a claim that was due as its turn ends. A claim laid in the turn is due now."""
     victory = in_victory(s, colour, fixed)
     if s.claims[colour] != CLAIM_DUE:
         laid = victory or s.claims[colour] != NO_CLAIM

@@ -196,7 +196,7 @@ def impatience(s: State) -> Int:
 
 @kernel
 def garrison_of(s: State, style: Style) -> Int:
-    """Return the number of bands that hold a post."""
+    """Return the number of bands that the style keeps on a post to hold it."""
     return style[GARRISON] >> min(impatience(s), 8)
 
 
@@ -237,7 +237,10 @@ def owns_gold(s: State, colour: Int) -> Int:
 
 @kernel
 def set_landings(s: State, colour: Int, cost: Any, ferry: Any, fixed: State) -> Int:
-    """Write cost 0 where a ship can fetch waiting bands, FAR elsewhere. Return whether any wait."""
+    """Set `ferry` to 0 where a ship can fetch waiting bands, else to FAR.
+
+    Return whether there are any such bands.
+    """
     ferry[:] = FAR
     any_wait = False
     for shore in range(TERRITORIES):
@@ -267,7 +270,7 @@ def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Any) -> I
 def spread_costs(
     s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea: Any, fixed: State
 ) -> None:
-    """Write the costs of all other places: that of the cheapest way to a goal.
+    """Write the cost of every other place: that of its cheapest way to a goal.
 
     This is Dijkstra's algorithm with buckets (Dijkstra, 1959; Dial, 1969).
 

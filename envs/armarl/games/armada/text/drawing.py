@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armarl.compiler.types import State
     from armarl.core.game import Game
 
-WIDTH = 79  # of all lines
+WIDTH = 79  # width of all lines
 COLUMN = 20  # width of a column of territories
 COLUMNS = 4
 NOBODY, UNEXPLORED, SHIP = "-", "?", "^"

@@ -13,11 +13,11 @@ class Holdings(NamedTuple):
     """The territories that a colour owns, as ADA-27 counts them.
 
     Attributes:
-        land: how many there are.
+        land: the number of territories.
         lair: the lair of which it owns most, or "" if it owns nothing of any.
-        in_lair: how many territories of that lair it owns.
+        in_lair: the number of territories that it owns in that lair.
         posts: the names of its trading posts.
-        cities: how many cities it owns in lairs that are not its player's.
+        cities: the number of cities that it owns outside its player's lairs.
     """
 
     land: int

@@ -1,7 +1,7 @@
 """States of Armada from descriptions: the inverse of `describe`.
 
 A description does not tell all of an open chain of decisions, such as the territory that is next in
-the preliminary turn. What is left open is tried in turn.
+the preliminary turn. Values that are left open are tried in turn.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _OWNERS = (*COLOURS, "tribes")
 
 
 def states_from(game: Game, view: Description, base: State) -> Iterator[State]:
-    """Yield states with a description. What it leaves out is as in the deal `base`."""
+    """Yield states with a description. Omitted values are as in the deal `base`."""
     s: Any = np.full(1, base)[0]
     _seat_players(s, view, game.players)
     _put_pieces(s, view, game.attributes["chart"].places)
@@ -121,7 +121,7 @@ def _put_pieces(s: Any, view: Description, places: Sequence[str]) -> None:
         flip_ship(s, place)
     for number in range(FOUR):
         on_board = int(s["bands"][s["owner"] == number].sum())
-        s["reserve"][number] = max(-1, MOST_PIECES - on_board)  # `valid` objects to -1
+        s["reserve"][number] = max(-1, MOST_PIECES - on_board)  # `valid` refuses -1
     s["supply_gold"] = max(-1, MOST_PIECES - int(s["gold"].sum()))
     s["supply_tribes"] = max(-1, MOST_PIECES - int(s["tribes"].sum()))
     s["box"] = SHIPS - sum(ships.bit_count() for ships in s["ships"].tolist())

@@ -12,13 +12,13 @@ from armarl.games.armada.text.tell import amount, at, claims, found_on, more_on
 
 @dataclass
 class _Entry:
-    """What one or several actions of a turn did.
+    """The effect of one or several actions of a turn.
 
     Attributes:
         kind: what kind of action.
         places: the places that are told.
         numbers: sums over the actions, by what they count.
-        words: more words; of a fight its end.
+        words: further words, for a fight its end.
     """
 
     kind: str
@@ -82,7 +82,7 @@ def _note(scene: Scene, player: int, entries: list[_Entry]) -> None:
 
 
 def _entry(entries: list[_Entry], kind: str, places: list[str]) -> _Entry:
-    """Return the entry of a kind, with further places: a new one, unless the last is of it."""
+    """Return the last entry if it is of a kind, else a new one, with further places."""
     if not entries or entries[-1].kind != kind:
         entries.append(_Entry(kind, []))
     entries[-1].places += [place for place in places if place not in entries[-1].places]

@@ -269,7 +269,7 @@ def _outcome(scene: Scene, winners: list[int]) -> str:
 
 
 def _victory(scene: Scene, colour: str) -> str:
-    """Return what of ADA-27 a colour owns, or "" if it is not in victory."""
+    """Return the parts of ADA-27 that a colour owns, or "" if it is not in victory."""
     chart: Chart = scene.game.attributes["chart"]
     own = holdings(scene.view, chart, colour)
     if own.in_lair < LAIR_HELD:

@@ -153,7 +153,7 @@ def course_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _claims_are_right(s: State, fixed: State) -> Int:
-    """ADA-28: all in victory have a claim; a new one is the turn's colour's, laid for a coup."""
+    """ADA-28: all in victory have a claim; a new claim is of the colour in turn, for a coup."""
     for colour in range(FOUR):
         if colour == s.neutral:
             if s.claims[colour] != NO_CLAIM:

@@ -90,7 +90,7 @@ def place_is_lawful(s: State, place: Int, fixed: State) -> Int:
 
 @kernel
 def ships_are_on_places(s: State) -> Int:
-    """No ship is on a territory or square that the chart has not."""
+    """No ship is on a territory or square that the chart does not have."""
     squares = np.int64(s.places) - TERRITORIES
     return s.ships[0] >> TERRITORIES == 0 and (squares == 64 or s.ships[1] >> squares == 0)
 

@@ -58,7 +58,7 @@ COLOURS = {
     "a2": ("#2f9fd8", "#6cc3ee"),
     "b2": ("#b98600", "#dba81f"),
 }
-_STRIPES = {  # by side, to tint territories
+_STRIPES = {  # patterns that tint territories, one for each side
     "side0": ("a", '<path d="M0 14L14 0M-4 4L4 -4M10 18L18 10"/>'),
     "side1": ("b", '<path d="M0 0L14 14M-4 10L4 18M10 -4L18 4"/>'),
     "side2": ("c", '<path d="M7 -1V15"/>'),
@@ -71,7 +71,7 @@ DEFINITIONS = {
 }
 SHEET = Sheet("armadora", WIDTH, HEIGHT, COLOURS, DEFINITIONS)
 
-_SHAPES = (  # of the players' pieces, 1 wide and high
+_SHAPES = (  # shapes of the players' pieces, 1 wide and high
     '<circle r=".5"/>',
     '<rect x="-.46" y="-.46" width=".92" height=".92" rx=".1"/>',
     '<path d="M0 -.57L.5 .4Q.52 .46 .45 .46H-.45Q-.52 .46 -.5 .4Z"/>',
@@ -102,7 +102,7 @@ def picture(scene: Scene) -> Picture:
 
 
 def paint_of(scene: Scene, player: int) -> str:
-    """Return a player's colour. Partners have two shades of one."""
+    """Return a player's colour. Partners have two shades of one colour."""
     names = ("a", "b", "a2", "b2") if scene.game.players == 4 else ("a", "b", "c")
     return f"var(--{names[player]})"
 
@@ -184,7 +184,7 @@ def _changed(scene: Scene) -> set[str]:
 
 
 def _pieces(found: dict[str, Any], name: str) -> Any:
-    """Return what lies on a square, without the value: to see one more value is no change."""
+    """Return what lies on a square, without its value: to see a value is not a change."""
     here = found.get(name)
     return {**here, "value": None} if isinstance(here, dict) else here
 
@@ -549,7 +549,7 @@ def _notes(scene: Scene, player: int, wide: float) -> str:
 
 
 def _hand(scene: Scene, player: int, wide: float) -> str:
-    """Return the Warriors in hand: how many of each value, or how many there are."""
+    """Return the Warriors in hand: the number of each value, or only their total number."""
     hand, size = scene.view["hands"][player], scene.view["hand_sizes"][player]
     paint = paint_of(scene, player)
     if hand is None:

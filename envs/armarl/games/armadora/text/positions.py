@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def states_from(game: Game, view: Description, base: State) -> Iterator[State]:
-    """Yield the one state with a description. What it leaves out is as in the deal `base`."""
+    """Yield the one state with a description. Omitted values are as in the deal `base`."""
     s: Any = np.full(1, base)[0]
     players = game.players
     if "gold" in view:
@@ -99,7 +99,8 @@ def _put_warriors(s: Any, view: Description, players: int) -> None:
         worth = warrior.number("value", 0, 1, VALUES)
         s["warriors"][player] |= 1 << square
         s["value"][square] = worth
-        s["hand"][player, worth - 1] -= min(1, s["hand"][player, worth - 1])  # or `valid` objects
+        # If none is left in the hand, it stays at 0, and `valid` refuses the state.
+        s["hand"][player, worth - 1] -= min(1, s["hand"][player, worth - 1])
         s["face_up"] |= int(warrior.flag("face_up")) << square
         s["arrows"][square] = warrior.number("arrows", 0)
         if "reinforcement" in warrior:

@@ -1,4 +1,4 @@
-"""Who leads in the territories of a view and why, and whether piles decided, as far as it shows."""
+"""The leaders in the territories of a view, as far as it shows them, and how they lead."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def entries_of(
         secrets: (n, secrets), of the same rows.
         factors: (size + secrets,), turn features into inputs, see `InputReader`.
         alike: (size + secrets,), see `alike_inputs`.
-        chosen: (rows,), indices of rows of these.
+        chosen: (rows,), indices of rows of `features` and `secrets`.
         anew: (rows,), whether a row is compared with zeros. The first row must be.
     """
     number, size = chosen.size, features.shape[1] + secrets.shape[1]

@@ -98,7 +98,7 @@ def _add_columns(batch: FirstBackward, before: int, table: Table, apart: int) ->
 
 @inlined
 def _hand_back(batch: FirstBackward, first: int, last: int) -> None:
-    """Add each row's gradient to the row before it in its chain."""
+    """Add each row's gradient to the gradient of the previous row in the same chain."""
     for back in range(last - first):
         j = last - 1 - back
         if not batch.entries.anew[batch.rows[j]]:

@@ -34,8 +34,8 @@ from armarl_training.networks.learner_devices import Array, OnGpu
 # The network of an earlier self.
 LogitsOf = Callable[[NetworkPlayer], Logits]
 
-NO_STYLE = -1  # of players that are not scripted
-NO_NOISE = -1.0  # of players without noise: they use their random numbers unsplit
+NO_STYLE = -1  # for players that are not scripted
+NO_NOISE = -1.0  # for players without noise, which use their random numbers unsplit
 NO_HABIT = -1  # in place of an action: the player itself decides
 
 
@@ -100,7 +100,7 @@ class RivalTraits(NamedTuple):
     """The facts about a player that the GPU needs."""
 
     style: int  # the scripted player's, or NO_STYLE
-    opening: int = 0  # it is random while its progress is less
+    opening: int = 0  # progress below which the player is random
     noise: float = NO_NOISE
     is_network: bool = False
 

@@ -63,7 +63,7 @@ class Openings:
         return self.left > 0
 
     def play(self, turn: Turn, draws: Array, actions: Array) -> None:
-        """Replace the actions of games in their opening by random ones.
+        """Replace the actions of games in their opening with random actions.
 
         Args:
             draws: float64 (games,), random numbers.

@@ -25,7 +25,7 @@ Logits = Callable[[Array, Array], Array]
 
 
 class Position(NamedTuple):
-    """Decisions in all games, as opponents are asked for theirs."""
+    """The next decision in each game, in the form in which opponents get it."""
 
     batch: SelfPlayBatch
     turn: Turn

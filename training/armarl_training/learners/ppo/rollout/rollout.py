@@ -81,7 +81,7 @@ class EarlyRewards(NamedTuple):
     ends: NDArray[np.int8]  # (games,)
     finals: States  # (games,), final states
     kind: int  # index of the second reward
-    weight: float  # of the second reward, in [0, 1]
+    weight: float  # weight of the second reward, in [0, 1]
     returns: NDArray[np.float64]  # (2 * threads, players) scratch
     rewards: NDArray[np.float32]  # (games, players), weighted by the rest; written
 
@@ -126,12 +126,13 @@ class SelfPlay:
 
         Args:
             steps: decisions of each game in a rollout.
-            reward: name of one of the game's rewards, or of a function, see `rewards`. A function
-                is for the CPU, without lookahead actions.
+            reward: name of one of the game's rewards, or of a function (see `rewards`). A function
+                works only on the CPU and with `looks=0`.
             seed: seed of all randomness.
             looks: number of lookahead actions for each decision.
             advisers: scripted players that are asked at each decision.
-            openings: share of the games that begin at random, and the most random actions.
+            openings: share of games that begin with random actions, and the most such actions in a
+                game.
             device: device that plays the games; None for the CPU.
             logits_of: returns the networks of earlier versions on a GPU. Not used on the CPU, where
                 earlier versions are players.

@@ -235,7 +235,7 @@ class LaterLayers:
 
 
 class PlainActorCritic:
-    """Plays with such networks on some hundred positions: both as one, one product per layer."""
+    """Plays with plain layers on some hundred positions: both networks in one product per layer."""
 
     @torch.no_grad()
     def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
@@ -263,18 +263,18 @@ class PlainActorCritic:
 
 
 def _halves(numbers: torch.Tensor, weights: TensorPair) -> TensorPair:
-    """Split outputs of a layer of both, or their gradients, into actor's and critic's."""
+    """Split the outputs of a joint layer, or their gradients, into actor's and critic's."""
     units = len(weights[0])
     return numbers[..., :units], numbers[..., units:]
 
 
 def _inputs(numbers: torch.Tensor, weights: TensorPair) -> TensorPair:
-    """Split the inputs of a layer of both into the actor's and the critic's."""
+    """Split the inputs of a joint layer into the actor's and the critic's."""
     units = weights[0].shape[1]
     return numbers[:, :units], numbers[:, units:]
 
 
 def _side_by_side(actor: torch.Tensor, critic: torch.Tensor) -> torch.Tensor:
-    """Join both weights in one block-diagonal matrix."""
+    """Join the weights of both networks in one block-diagonal matrix."""
     both: torch.Tensor = torch.block_diag(actor, critic)  # type: ignore[no-untyped-call]
     return both

@@ -62,14 +62,14 @@ class Samples(NamedTuple):
 class LossWeights(NamedTuple):
     """The clip range, and the weights of the losses."""
 
-    clip_range: float  # of the probability ratio
+    clip_range: float  # clip range of the probability ratio
     entropy: float  # weight in the sum of losses, as are the next two
     magnet: float
     value: float
 
 
 class LossScratch(NamedTuple):
-    """Memory that each threads of a team needs to itself."""
+    """Memory that each thread of a team needs for itself."""
 
     statistics: Any  # float64 (scratch rows, STATISTICS), running sums
     softmax: SoftmaxScratch
@@ -86,7 +86,7 @@ class Decisions(NamedTuple):
 
     rows: Any  # int64 (n,), indices into the samples
     samples: Samples
-    number: int  # of decisions that the mean is taken over
+    number: int  # number of decisions in the mean
     # float32, or int16 with the bits of bfloat16, (n, actions + 1 + players): the actor's logits,
     # the actor's value, and the critic's logits of winning, the mover's first.
     outputs: Any

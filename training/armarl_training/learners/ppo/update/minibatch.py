@@ -93,8 +93,8 @@ class InputChanges(NamedTuple):
     """Sparse inputs of rows: the entries of row i are at `starts[i]` to `starts[i + 1]`.
 
     An entry is a change of an input from row i - 1, or from 0 where `anew`. For an input that is
-    `alike` (see `alike_inputs`), it is the difference between its change and that of the input
-    before it.
+    `alike` (see `alike_inputs`), the entry is the difference between its change and the change of
+    the input before it.
     """
 
     starts: NDArray[np.int64]  # (rows + 1,)
