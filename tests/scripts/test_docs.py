@@ -154,6 +154,19 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_python_files_that_pages_name_exist() -> None:
+    folders = ("envs", "training", "scripts", "tests", "examples")
+    files = [f"/{path.as_posix()}" for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    named = {
+        name
+        for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+        for name in re.findall(r"`([\w/]+\.py)`", page.read_text("utf-8"))
+    }
+    assert len(named) > 20
+    missing = {name for name in named if not any(file.endswith(f"/{name}") for file in files)}
+    assert missing == {"my_module.py"}  # the reader's own
+
+
 @pytest.mark.parametrize(
     ("page", "markdown", "wanted"),
     [
