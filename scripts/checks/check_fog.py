@@ -21,8 +21,8 @@ from armarl.matches.records import Record
 from armarl.replays.replay import Replay
 from every_variant import check_variants
 
-LONGEST = 1000  # actions of a game
-STRETCH = 4  # actions of a replay
+LONGEST = 1000  # most actions in a game
+STRETCH = 4  # most actions in a replay
 
 
 def stretches(game: Game, games: int, seed: int) -> Iterator[Record]:

@@ -55,7 +55,8 @@ def game_page(name: str) -> str:
         "",
         "## Observation",
         "",
-        "A flat float32 vector of blocks. Integer features are divided by the number given. "
+        "A flat float32 vector of blocks. Integer features are divided by the number in the column "
+        '"divided by". '
         '"own" blocks depend on what this seat knows. In a block per seat or per colour, axis 0 '
         "begins with the observer, and the others follow in play order.",
         "",

@@ -475,7 +475,9 @@ def _read_games(
         try:
             result = _result(line, seatings, len(lines) + _most_at_once(planned.game), planned.game)
         except _REFUSALS as error:
-            raise ArenaError(f"{path}, line {number}: this is not a game's result") from error
+            raise ArenaError(
+                f"{path}, line {number}: this is not a game's result: {brief(repr(error))}"
+            ) from error
         key = (result.lineup, result.deal, result.table)
         if games.setdefault(key, result) != result:  # earlier versions wrote some results twice
             raise ArenaError(f"{path}, line {number}: an earlier line has another result")

@@ -45,14 +45,14 @@ _DIGEST = 16  # bytes
 
 
 def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
-    """Register a game with OpenSpiel as `armarl_NAME`, its options as parameters, and load it.
+    """Register a game with OpenSpiel as `armarl_NAME` and load it. Its options become parameters.
 
     Args:
         name: name of a game: "armadora", "armada", or one registered by another package.
         chance: "sampled", or "explicit" with every deal as an outcome of the chance node. An
             explicit game is registered as `armarl_NAME_explicit`.
-        options: options of the game, and `seed`, from which the deals of new states follow, 0 to
-            2**31 - 1, 0 by default.
+        options: options of the game, and `seed`, 0 to 2**31 - 1 (0 by default), which decides the
+            deals of new states.
 
     Raises:
         ValueError, TypeError: as in `armarl.make_game`, or the deals cannot be enumerated.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from armarl.core.observation_table import ObservationTable
 
 PARTS = ("near", "far", "prizes", "whole", "direct")
-VARIANCE = 0.003  # variance of a settled lead, in squared shares of all stakes
+VARIANCE = 0.003  # left in a lead when all stakes are decided, in squared shares of all stakes
 MARGIN = 0.3  # weight of the lead in `worths`; it keeps play sharp in positions that are won
 
 

@@ -195,7 +195,7 @@ def check_player(found: object, said: str) -> Player:
         name = getattr(found, "name", None)
     if not isinstance(name, str):
         lacks = "it has no `name`" if name is None else f"its `name` is {_article(name)}"
-        raise TypeError(f"{said} is not a player: {lacks}; tables need a `name` of type str")
+        raise TypeError(f"{said} is not a player: {lacks}; a player has a `name` of type str")
     return cast("Player", found)
 
 

@@ -29,7 +29,8 @@ _HUGE = 1e30  # largest logit; differences of such logits are still finite
 SHARPNESS = 100.0  # an action that leads to a value 0.01 higher is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
 MOST_TEMPERATURE = 1e6  # all legal actions are about equally likely here
-# An action must also be better by this share of a fair chance to win, because critics make errors.
+# An action must also raise the chance to win by this share of a fair chance (1 / sides), because
+# critics make errors.
 LEAST_GAIN = 0.1
 
 

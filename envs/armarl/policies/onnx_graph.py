@@ -41,7 +41,7 @@ _LONGEST_VARINT = 10  # bytes
 
 
 class Field(NamedTuple):
-    """A field of a message: a number with `end` None, or the bytes from `value` to `end`."""
+    """A field of a message. `value` is a number if `end` is None, else where the bytes start."""
 
     number: int
     value: int

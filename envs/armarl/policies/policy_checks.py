@@ -31,7 +31,7 @@ def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
         PolicyError: the policy was made for something else.
     """
     if not isinstance(variant, dict):
-        raise PolicyError(f"{path} does not name the game it plays")
+        raise PolicyError(f"{path} does not name its game: its metadata lack `variant`")
     said = dict(variant)
     known = any(same_json(said.get("version"), version) for version in game.earlier)
     earlier = said.get("game") == game.name and known

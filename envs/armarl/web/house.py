@@ -247,7 +247,9 @@ class House:
             OSError: the files cannot be written.
         """
         if len(seats) != game.players:
-            raise RefusedError(f"{game.players} seats need {game.players} people and players")
+            raise RefusedError(
+                f"{game.players} seats need a person or a player each; {len(seats)} were given"
+            )
         for spec in {seat for seat in seats if not isinstance(seat, Person)}:
             self._try_player(spec, game)
         here = [k for k, s in enumerate(seats) if isinstance(s, Person) and not s.own_key]

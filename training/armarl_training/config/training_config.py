@@ -421,7 +421,7 @@ class TrainingConfig(_Section):
         if self.learner == "ppo" and self.ppo.looks:
             if self.opponents.share > 0:
                 raise ValueError(
-                    "ppo.looks needs opponents.share: 0: the lookahead would ask the critic about "
+                    "ppo.looks needs opponents.share: 0. The lookahead would ask the critic about "
                     "positions where an opponent is to move, and the critic never learns those"
                 )
             if self.early_reward.reward is not None:

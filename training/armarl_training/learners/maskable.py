@@ -246,7 +246,7 @@ class MaskablePPOLearner:
             states = states.reshape(-1)
             self._game.check_states(states)
             check_range(games["seats"], 0, self._game.players - 1, "the games' seats")
-            most = len(env.games.pool.players)  # 0 is the latest policy
+            most = len(env.games.pool.players)  # 0: the latest policy; above: the pool
             check_range(games["lineups"], LEARNER, most, "the games' lineups")
             # Without a learner, games would be dealt forever to find one that waits for it.
             check_range(games["lineups"][:, 0], LEARNER, LEARNER, "the lineups' learners")

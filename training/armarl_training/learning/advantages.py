@@ -90,10 +90,10 @@ def seat_advantages(
 def look_back(course: Course, i: int, thread: int) -> None:
     """Go backwards through game `i` and write its advantages and targets.
 
-    Only values before the learner's decisions are used, because the critic learns from these alone;
-    where an opponent is to move, it would take the opponent for the learner. If the rollout stops
-    with an opponent to move, the game is known only up to the learner's last decision, and that
-    decision gets advantage 0.
+    The critic learns only from positions where the learner decides, so only their values are used.
+    Where an opponent is to move, the critic would take the opponent for the learner. If the rollout
+    stops with an opponent to move, the game is known only up to the learner's last decision, and
+    that decision gets advantage 0.
     """
     scratch = course.scratch[own(thread)]
     steps, _, players = course.values.shape

@@ -288,7 +288,7 @@ def manned_by(s: State, colour: Int, first: Int) -> Int:
 
 @inlined
 def owned_in(owned: Int, lair: Int) -> Int:
-    """Count the territories of a set that are in a lair, or in the central group (FOUR)."""
+    """Count a set's territories in a lair. For the central group, `lair` is FOUR."""
     return count(owned & LAIR_SETS[lair])
 
 

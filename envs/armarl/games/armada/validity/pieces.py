@@ -106,7 +106,7 @@ def is_city(place: Int, fixed: State) -> Int:
 
 @kernel
 def _square_is_lawful(s: State, place: Int) -> Int:
-    """ADA-8, ADA-19: all pieces are on ships, and the crews' colours can sail."""
+    """ADA-8, ADA-19: all pieces are on ships, owned by neither tribes nor the neutral colour."""
     if s.owner[place] == TRIBES or (s.bands[place] > 0) != (s.owner[place] != NOBODY):
         return False
     if s.neutral >= 0 and s.owner[place] == s.neutral:

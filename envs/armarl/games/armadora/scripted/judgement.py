@@ -140,7 +140,7 @@ def points_in_hand(s: State, player: Int, known: Int) -> Real:
 
 @kernel
 def _reserve(s: State, side: Int, known: Int) -> Real:
-    """Return a side's points in hand."""
+    """Return the points that a side's players may still place, known or on average."""
     total = 0.0
     for player in range(side, s.players, side_count(s)):
         total += points_in_hand(s, player, known)

@@ -66,7 +66,7 @@ class EntryFindings(NamedTuple):
 
     rows: EntryRows
     factors: NDArray[np.float32]  # (size + secrets,), turn features into inputs
-    entries: InputChanges  # columns and changes are written
+    entries: InputChanges  # its `columns` and `changes` are filled in
 
 
 def count_entries(batch: EntryCounts, i: int, thread: int) -> None:
