@@ -23,7 +23,7 @@ MILLION = "a million states, growth of the process"
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield all sizes in bytes, which are the same each time."""
+    """Yield memory sizes in bytes, measured once because they do not vary between runs."""
     yield [
         *(
             _bytes(title(variant), what, "memory.per_game", {"variant": variant, "what": what})

@@ -150,7 +150,7 @@ def test_files_of_tables_that_are_none(tmp_path: Path, kind: str) -> None:
         table, _ = pages.open(GAME, [0, 1])
     (folder / "strange.json").write_text(STRANGE[kind], "utf-8")
     (folder / "strange.txt").write_bytes((folder / f"{table.name}.txt").read_bytes())
-    said = "table's file|nested more than|appears twice|is not a number of JSON"
+    said = "table's file|nested more than|appears twice|is not a JSON number"
     with pytest.raises(ValueError, match=said) as refused:
         read_about(folder, "strange")
     assert len(str(refused.value)) < 400

@@ -53,7 +53,9 @@ class ActionFamily:
 
     def __post_init__(self) -> None:
         if self.text.count("{}") != len(self.arguments):
-            raise ValueError(f"{self.text!r} must have one {{}} per argument, in order")
+            raise ValueError(
+                f"{self.text!r} must have {len(self.arguments)} {{}}, one for each argument"
+            )
 
     @property
     def size(self) -> int:

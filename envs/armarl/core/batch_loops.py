@@ -278,7 +278,7 @@ class Outcomes(NamedTuple):
 
     states: States
     games: Int64s  # (n,)
-    kind: int  # number of the reward
+    kind: int  # index of the reward
     returns: Float64s  # (n, players) written
 
 
@@ -417,7 +417,7 @@ class Playouts(NamedTuple):
 
     states: States  # (n,) written
     chance: Chance  # (n,)
-    kind: int  # number of the reward
+    kind: int  # index of the reward
     masks: Int8s  # (2 * threads, actions) scratch
     returns: Float64s  # (n, players) written
     lengths: Int64s  # (n,) written: actions played
@@ -443,7 +443,7 @@ class Plays(NamedTuple):
 
     states: States  # (n,)
     actions: Int64s  # (n,) of the seats to move
-    kind: int  # number of the reward
+    kind: int  # index of the reward
     same_step: bool  # restart a game in the same step in which it ends
     over: Int8s  # (n,) final status of games that have not restarted; PLAYING for the others
     legal: PackedMasks  # (n, words) masks of the current states; our own copy

@@ -98,10 +98,10 @@ class Description:
         return found
 
     def each(self, key: str, size: int) -> list[Any] | None:
-        """Return a list with an entry for each player, or None if there is none.
+        """Return a list with one entry per player, or None if the key is missing.
 
         Raises:
-            ValueError: it has another length.
+            ValueError: the list has another length.
         """
         if key not in self:
             return None
@@ -162,7 +162,9 @@ def state_from(game: Game, description: Mapping[str, Any], seed: int) -> State:
         if (different := _difference(view, game.describe(states[0]))) is None:
             return states[0]
         wrong = different
-    raise ValueError(wrong or "the description does not tell which decision is open")
+    raise ValueError(
+        wrong or "the description does not say which decision is open; give all keys of `describe`"
+    )
 
 
 def _plain(description: Mapping[str, Any]) -> dict[str, Any]:

@@ -151,12 +151,12 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of an agent. All agents share one object."""
-        self._seats.of(agent)  # raises
+        self._seats.of(agent)  # raises if there is no such agent
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the action space of an agent. All agents share one object."""
-        self._seats.of(agent)  # raises
+        self._seats.of(agent)  # raises if there is no such agent
         return self.action_spaces[agent]
 
     @alone

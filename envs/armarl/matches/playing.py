@@ -146,7 +146,7 @@ def deal_seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
 
 
 def draw_seeds(seed: int, first: int, last: int, table: Sequence[int]) -> NDArray[np.int64]:
-    """Return a seed of the players' random numbers for each deal at one table."""
+    """Return one seed per deal for the players' random numbers at one table."""
     return _seeds(seed, first, last, tuple(table))
 
 

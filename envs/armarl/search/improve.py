@@ -189,7 +189,7 @@ class PolicySearchPlayer:
         return _Rollouts(root, slot, dealt, tried[root, slot], lots)
 
     def _play(self, rollouts: _Rollouts, seats: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Play the rollouts on with the policy and return their values for the searching seat."""
+        """Continue the rollouts with the policy and return their values for the searching seat."""
         game, states, own = self.game, rollouts.states, seats[rollouts.root]
         found, lots = np.zeros(states.size), rollouts.draws.copy()
         turns = np.full(states.size, self._turns)

@@ -59,9 +59,9 @@ LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1)).astype(np.float32)
 
 
 class Tuning(TypedDict, total=False):
-    """Settings of a search for which a game may have preferred values, under `SEARCH` in `rivals`.
+    """Settings of a search. A game may prefer its own values (`SEARCH` in its `rivals` module).
 
-    Those that are left out take the game's value for the method, or else the method's default.
+    A setting that is left out takes the game's value for the method, or else the method's default.
 
     Attributes:
         exploration: weight of the upper confidence bounds.
@@ -69,8 +69,8 @@ class Tuning(TypedDict, total=False):
         reference: number of simulations that a decision's own rapid values need before they count.
         urgency: first-play urgency: an action that was never tried counts as the mean of the tried
             ones plus this. inf tries every action once before any is tried again.
-        depth: number of actions in a playout before the position is evaluated, from 0. -1 plays to
-            the end of the game.
+        depth: number of actions in a playout before the position is evaluated, at least 0, or -1
+            to play to the end of the game.
         scripted: share of the playouts' actions that the scripted player chooses, 0 to 1.
         patient: whether random play in playouts avoids actions that give something up (passing,
             ending a turn) unless nothing else is legal.
@@ -143,7 +143,7 @@ class SearchPlayer:
             milliseconds: time per decision on one thread, instead of `simulations`. The actions
                 then depend on the machine.
             observers: "single" for one tree in which all actions are visible, or "multiple" for one
-                tree per seat, in which hidden actions of others that look alike are one.
+                tree per seat, which merges hidden actions of others that look alike.
             reward: name of the reward for a finished game, one of `game.rewards`.
             margin: name of a second reward that is mixed in with the weight `margin_share`, so that
                 larger wins count for more. None stands for the game's second reward, if it has one.

@@ -335,7 +335,7 @@ class Table:
             self._check_version(version)
             if not self._may_undo(seat):
                 raise RefusedError(
-                    "an action can be taken back if nobody else has acted since, and if it has "
+                    "an action can be taken back only if nobody else has acted since and it has "
                     "revealed nothing: no die, no card, no hidden value"
                 )
             self.about.undone += 1

@@ -455,7 +455,7 @@ class TrainingConfig(_Section):
             raise ValueError(f"shards must divide environments, which is {self.environments}")
         if self.shards > 1 and not self._kind.ours:
             wanted = either(name for name, kind in LEARNERS.items() if kind.ours)
-            raise ValueError(f"shards need learner: {wanted}")
+            raise ValueError(f"shards: {self.shards} needs learner: {wanted} (or use shards: 1)")
         return self
 
     @model_validator(mode="after")

@@ -138,7 +138,7 @@ def _of_text(text: str) -> Dice:
         raise DiceError(f"the text of dice may have at most {MAX_BYTES:,} characters")
     try:
         dice = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # no TOML, or thousands of digits or brackets
+    except (ValueError, RecursionError) as error:  # not TOML, or thousands of digits or brackets
         raise DiceError(f"the dice are not valid TOML: {brief(error)}") from error
     return _of_mapping(dice)
 

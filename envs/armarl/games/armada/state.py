@@ -306,7 +306,7 @@ def posts_owned(owned: Int, fixed: State) -> Int:
 
 @inlined
 def enemy_cities_owned(s: State, owned: Int, colour: Int, fixed: State) -> Int:
-    """ADA-27: count the cities in a set whose lair's printed colour is not the player's."""
+    """ADA-27: count a set's cities in enemy lairs, whose printed colour is not the player's."""
     n = 0
     for lair in range(FOUR):
         if is_enemy(s, colour, lair):

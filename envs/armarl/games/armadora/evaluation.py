@@ -105,9 +105,9 @@ def _step_weight(s: State, squares: Int) -> Real:
 
 @kernel
 def _hands_of(s: State) -> tuple[Any, Any, Any, Any, Any]:
-    """Return the three sides' points in hand, their weight, and a variance.
+    """Return the points in hand of sides 0 to 2, their weight, and the variance added to leads.
 
-    Weight and variance are per free square near a mine.
+    Weight and variance are for each free square near a mine.
     """
     hand_0, hand_1, hand_2 = _points_in_hand(s, 0), _points_in_hand(s, 1), _points_in_hand(s, 2)
     per_free_square = 1.0 / max(count(s.free), 1)

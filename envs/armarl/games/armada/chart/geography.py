@@ -103,7 +103,7 @@ class Chart:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Place number of each name."""
+        """The number of a place, by its name."""
         return {name: number for number, name in enumerate(self.places)}
 
     @cached_property

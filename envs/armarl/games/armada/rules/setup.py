@@ -95,7 +95,7 @@ def _seat_players(s: State) -> None:
 
 @kernel
 def _man_neutral_lair(s: State, fixed: State) -> None:
-    """ADA-12: put 3 bands on each city of nobody's lair and 1 on each other territory."""
+    """ADA-12: put 3 bands on each city of nobody's lair and 1 on each of its other territories."""
     neutral = np.int64(s.neutral)
     for territory in range(neutral * LAIR, (neutral + 1) * LAIR):
         add_bands(s, territory, neutral, NEUTRAL_ELSEWHERE)

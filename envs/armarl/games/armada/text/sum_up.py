@@ -46,7 +46,7 @@ def sum_up(scenes: Sequence[Scene]) -> str:
 
 
 def _note(scene: Scene, player: int, entries: list[_Entry]) -> None:
-    """Add what an action did to the last entry that it belongs to, or a new one."""
+    """Record an action's effects in the last entry if they belong there, else in a new one."""
     assert scene.last
     assert scene.before is not None
     seat, notation = scene.last

@@ -194,7 +194,7 @@ class Shares(NamedTuple):
 
 @cache
 def shares_of(game: Game) -> Shares:
-    """Measure the shares of a game."""
+    """Measure by random play how much of a game's observations must be stored, see `Shares`."""
     kept = IntegerObservations(game)
     first, changes, legal = _observed(kept)
     alike = np.zeros(game.observation.size, np.bool_)

@@ -35,7 +35,7 @@ from armarl_training.networks.learner_devices import Array, OnGpu
 LogitsOf = Callable[[NetworkPlayer], Logits]
 
 NO_STYLE = -1  # for players that are not scripted
-NO_NOISE = -1.0  # for players without noise, which use their random numbers unsplit
+NO_NOISE = -1.0  # for players without noise; their random numbers are not split in two
 NO_HABIT = -1  # in place of an action: the player itself decides
 
 
