@@ -227,7 +227,7 @@ def test_the_first_games_of_a_seed_go_on_with_their_own_chance():
         (
             lambda: SelfPlayBatch("armadora", 2, colour=1),
             TypeError,
-            "the environment are r",
+            "the environment's options are r",
         ),
         (lambda: SelfPlayBatch(make_game("armadora"), 2, players=3), TypeError, "options already"),
         (

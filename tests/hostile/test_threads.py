@@ -95,10 +95,13 @@ def test_an_error_of_the_caller_s_own_waits_for_the_others() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
 def test_ctrl_c_returns_when_no_thread_writes_any_more() -> None:
     loop, batch = Loop(pause=0.1), np.zeros(2000, np.int64)
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        threads.run(loop, 2000, batch)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # also where tests ignore it
+    try:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            threads.run(loop, 2000, batch)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert loop.running == 0
     after = batch.copy()
     time.sleep(0.1)

@@ -111,17 +111,17 @@ def test_two_deals_that_a_seat_cannot_tell_apart_give_the_same_page(variant):
 def test_the_fog_check_finds_a_leak(monkeypatch):
     """A title that holds the random number generator tells what is dealt next."""
     game = make_game("armadora")
-    describe, drawn = type(game).describe, type(game)._drawn
+    seen, drawn = type(game)._seen, type(game)._drawn
     secret = []
 
-    def remember(self, state, seat=None, **more):
+    def remember(self, state, seat, public):
         secret[:] = [int(state["rng"])]
-        return describe(self, state, seat, **more)
+        return seen(self, state, seat, public)
 
     def leak(self, scene):
         return replace(drawn(self, scene), title=str(secret))
 
-    monkeypatch.setattr(type(game), "describe", remember)
+    monkeypatch.setattr(type(game), "_seen", remember)
     monkeypatch.setattr(type(game), "_drawn", leak)
     with pytest.raises(AssertionError, match="armadora"):
         check_fog.check(game, 1, seed=5)

@@ -264,7 +264,7 @@ def finished(pages: Pages, player: str = "random") -> tuple[Any, Any]:
 def test_a_finished_game_has_a_replay_with_thoughts(pages: Pages) -> None:
     going, others = pages.open(GAME, [0, 1])
     for answer in (pages.get(others[0], "replay"), pages.get(others[0], "study")):
-        assert (answer.status_code, "when the game is over" in answer.text) == (409, True)
+        assert (answer.status_code, "before the game is over" in answer.text) == (409, True)
     assert pages.post(others[0], "study", player="random").status_code == 409
     table, keys = finished(pages)
     page = pages.get(keys[None], "replay")
