@@ -241,7 +241,7 @@ def test_nonsense_of_armadora(description, says):
         ({"turn": {"coups": 30}}, "ADA-15"),
         ({"turn": {"number": 1, "colour": "green"}}, "ADA-15"),
         ({"turn": {"stage": "answer"}}, "ADA-33"),
-        ({"turn": {"stage": "number"}}, "does not tell"),
+        ({"turn": {"stage": "number"}}, "does not say which decision"),
         ({"hands": [["raid"] * 9, [], []]}, "ADA-32"),
         ({"hands": [["joker"], [], []]}, "must be one of"),
         ({"deck": ["raid"]}, "ADA-32"),
