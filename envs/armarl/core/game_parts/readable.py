@@ -19,7 +19,7 @@ from armarl.core.variant import Variant
 if TYPE_CHECKING:
     from typing import Self
 
-_KEPT = 128  # descriptions of positions
+_KEPT = 32  # descriptions of positions
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
