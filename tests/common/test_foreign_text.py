@@ -22,8 +22,8 @@ HOSTILE = "a\x1b[2J\x07\x9b\r\u202e\ufffe\x00b"
     [
         ('{"a": 1, "a": 1}', "'a' appears twice"),
         ('[{"b": {"a": 1, "c": 2, "a": 3}}]', "'a' appears twice"),
-        ('{"a": NaN}', "NaN is not a number"),
-        ("[-Infinity]", "-Infinity is not a number"),
+        ('{"a": NaN}', "NaN is not a JSON number"),
+        ("[-Infinity]", "-Infinity is not a JSON number"),
         ("1e999", "1e999 is too large"),
         ("9" * 5000, "Exceeds the limit"),
         ("{", "Expecting property name"),
