@@ -10,21 +10,30 @@ from typing import Any
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+ONLY_HERE = "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+PATIENCE = 300_000  # ms; a step may wait for kernels that another process compiles
 
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """Yield a headless Chromium that reaches no other machine."""
+    """Yield a headless Chromium that reaches only this machine."""
     sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("no Chromium is installed")
     with sync.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND"]
+            executable_path=found, args=["--no-sandbox", f"--host-resolver-rules={ONLY_HERE}"]
         )
         yield chromium
         chromium.close()
+
+
+def new_page(browser: Any, **options: Any) -> Any:
+    """Open a page that waits as long as a slow machine needs."""
+    page = browser.new_page(**options)
+    page.set_default_timeout(PATIENCE)
+    return page
 
 
 class Watched:

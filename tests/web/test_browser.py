@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import random
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from armarl.matches.records import read_records
+from browser import new_page
 from pages import Server
-
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
 HITTABLE = """id => {
   const area = document.getElementById(id).querySelector('[pointer-events=all]');
@@ -29,30 +24,7 @@ HITTABLE = """id => {
   return null;
 }"""
 OVER = "document.getElementById('said').textContent.match(/won|share|cut short|resigned/)"
-PATIENCE = 300_000  # ms; a step may wait for kernels that another process compiles
 READY = f"!busy && !running && (view.actions || {OVER})"
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path / "games")
-    yield server
-    server.kill()
-
-
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-def new_page(browser: Any) -> Any:
-    """Open a page that waits as long as a slow machine needs."""
-    page = browser.new_page()
-    page.set_default_timeout(PATIENCE)
-    return page
 
 
 def opened(

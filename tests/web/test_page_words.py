@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,9 @@ from armarl import make_game, make_player
 from armarl.web.house import House, Person
 from armarl.web.table import Table
 from armarl.web.window import ONLOOKER, signs
+from browser import new_page
 from pages import Server
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
-PATIENCE = 300_000  # ms; a step may wait for kernels that another process compiles
 READY = "!busy && !running && (view.actions || view.over)"
 
 ONLY = np.zeros(1, np.int64)
@@ -30,13 +28,6 @@ def house(tmp_path: Path) -> Iterator[House]:
     house = House(tmp_path / "games")
     yield house
     house.close()
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path / "games")
-    yield server
-    server.kill()
 
 
 def played(house: House, game: Any, most: int) -> Table:
@@ -262,23 +253,11 @@ def test_the_example_of_each_game_is_a_position_of_it(house: House) -> None:
 # --- in a browser --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 def test_a_pass_is_asked_about_and_the_result_stands_at_the_top(
     browser: Any, server: Server
 ) -> None:
     """By mouse, by the keyboard, and typed; a double click is no answer."""
-    page, errors = browser.new_page(viewport={"width": 390, "height": 800}), []
-    page.set_default_timeout(PATIENCE)
+    page, errors = new_page(browser, viewport={"width": 390, "height": 800}), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(server.host_page)
     page.wait_for_selector("#seats li")

@@ -1,0 +1,32 @@
+"""A server and a browser for the tests of the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import browser as headless
+from pages import Server
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path / "games")
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with headless.browser() as found:
+        yield found
+
+
+@pytest.fixture
+def browser(chromium: Any) -> Iterator[Any]:
+    yield chromium
+    for context in chromium.contexts:  # pages would go on asking a server that has ended
+        context.close()
