@@ -10,8 +10,13 @@ killed continues with the same command, and finished runs are not trained again.
 machine.
 
 The folder gets `NAME.svg` for each baseline, the mean of the seeds' win rates and the band between
-the lowest and the highest, and for all together `baselines.csv`, a row for each measurement, and
-`baselines.json`: the final win rates, the minutes, and the hardware.
+the lowest and the highest, and for all together `baselines.csv`, a row for each measurement during
+training, and `baselines.json`: the win rates of the trained policies in `evaluation.games` games
+against each opponent, the minutes of training, and the hardware.
+
+    python scripts/experiments/baselines.py runs/baselines --page
+
+copies these files into the documentation and writes the tables of its page. It trains nothing.
 """
 
 from __future__ import annotations
@@ -19,16 +24,20 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import shutil
+import statistics
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from armarl.arena.policy_card import WINS
+from armarl.arena.policy_card import WINS, read_card
 from armarl.common.csv_table import csv_text
 from armarl.common.files import CONFIG_FILE, write_text
 from armarl.common.messages import tell
+from armarl.matches.standings import Standing
 from armarl_training.common.hardware import hardware
 from armarl_training.common.svg_plots import COLOURS, Axes, picture, text, ticks
 from armarl_training.config.training_config import TrainingConfig, load_config
@@ -37,6 +46,8 @@ from armarl_training.run.run import Report, resume_run, start_run
 QUICK = ("armadora-quick", "armada-quick")
 DECISIONS = 200_000  # of MaskablePPO
 POINTS = 60  # of a curve in the pictures
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "training"
+BEGIN, END = "<!-- made by scripts/experiments/baselines.py -->", "<!-- its end -->"
 COLUMNS = ("baseline", "seed", "decisions", "minutes", "opponent", "win_rate")
 Rows = list[dict[str, float]]
 
@@ -64,16 +75,26 @@ def baselines(decisions: int = DECISIONS) -> dict[str, TrainingConfig]:
     return found
 
 
-def trained(name: str, config: TrainingConfig, folder: Path) -> Rows | None:
-    """Train a run, or go on with it. Return its measurements, None if it was stopped."""
+class Trained(NamedTuple):
+    """A finished run: its measurements during training, and matches of the final policy."""
+
+    rows: Rows
+    matches: dict[str, Standing]  # by opponent
+
+
+def trained(name: str, config: TrainingConfig, folder: Path) -> Trained | None:
+    """Train and measure a run, or continue it. Return its results, or None if it was stopped."""
     exists = (folder / CONFIG_FILE).exists()
     with resume_run(folder) if exists else start_run(config, folder) as run:
         if run.config.total_decisions != config.total_decisions:
             raise ValueError(f"{folder} was begun with another --decisions: name another folder")
         if not run.train(lambda report: _show(name, report)):
             return None
-        run.export()
-        return run.log.measured()
+        path = run.export()
+        if not read_card(path).strength:
+            run.export(run.evaluate(path))
+        matches = {one.rival: one.standing for one in read_card(path).strength}
+        return Trained(run.log.measured(), matches)
 
 
 def _show(name: str, report: Report) -> None:
@@ -111,14 +132,61 @@ def drawn(curves: list[Rows]) -> str:
     return picture(740, 380, [*parts, text(550, 34 + 14 * len(names), words)])
 
 
-def summary(curves: list[Rows]) -> dict[str, Any]:
-    """Return the last measurement of each seed."""
-    ends = [rows[-1] for rows in curves]
+def summary(runs: list[Trained]) -> dict[str, Any]:
+    """Return the length of training, and the final policy's win rates, of each seed."""
+    ends = [run.rows[-1] for run in runs]
+    rates = {
+        opponent: {
+            "games": first.games,
+            "fair": first.fair,
+            "win_rates": [run.matches[opponent].win_rate for run in runs],
+        }
+        for opponent, first in runs[0].matches.items()
+    }
     return {
         "decisions": [int(end["decisions"]) for end in ends],
         "minutes": [end["minutes"] for end in ends],
-        **{name: [end[name] for end in ends] for name in ends[0] if name.startswith(WINS)},
+        "opponents": rates,
     }
+
+
+def write_page(folder: Path) -> None:
+    """Copy the results into the documentation and write the tables and pictures of its page."""
+    results, kept = json.loads((folder / "baselines.json").read_text("utf-8")), DOCS / "baselines"
+    kept.mkdir(exist_ok=True)
+    names = [f"{name}.svg" for name in results["baselines"]]
+    for name in ("baselines.json", "baselines.csv", *names):
+        shutil.copyfile(folder / name, kept / name)
+    page = DOCS / "baselines.md"
+    before, rest = page.read_text("utf-8").split(BEGIN)
+    after = rest.split(END)[1]
+    made = "\n".join(_page_lines(results))
+    write_text(page, f"{before}{BEGIN}\n\n{made}\n\n{END}{after}")
+
+
+def _page_lines(results: dict[str, Any]) -> Iterator[str]:
+    machine = results["hardware"]
+    yield f"{machine['processor']}, {machine['cores']} cores, torch {machine['torch']}."
+    yield ""
+    yield "| baseline | seeds | decisions | minutes | against | games | fair share | games won |"
+    yield "| --- | --: | --: | --: | --- | --: | --: | --- |"
+    for name, found in results["baselines"].items():
+        minutes, decisions = found["minutes"], max(found["decisions"])
+        for opponent, played in found["opponents"].items():
+            yield (
+                f"| `{name}` | {len(minutes)} | {decisions:,} | {statistics.median(minutes):.1f} "
+                f"| {opponent} | {played['games']:,} | {100 * played['fair']:.1f} % "
+                f"| {_spread(played['win_rates'])} |"
+            )
+    for name in results["baselines"]:
+        yield ""
+        yield f"![Learning curve of {name}: games won over decisions](baselines/{name}.svg)"
+
+
+def _spread(rates: list[float]) -> str:
+    """The mean of win rates, and the lowest and the highest."""
+    low, mean, high = (100 * of(rates) for of in (min, statistics.mean, max))
+    return f"{mean:.1f} % ({low:.1f} to {high:.1f})"
 
 
 def main() -> int:
@@ -130,32 +198,34 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=known, default=list(known))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--decisions", type=int, default=DECISIONS, help="of MaskablePPO")
+    parser.add_argument("--page", action="store_true", help="only write the documentation's page")
     options = parser.parse_args()
+    if options.page:
+        write_page(options.folder)
+        return 0
     table: list[list[str]] = []
     found: dict[str, Any] = {"hardware": hardware("cpu"), "baselines": {}}
     configs = baselines(options.decisions)
     for name in options.only:
-        config, curves = configs[name], list[Rows]()
+        config, runs = configs[name], list[Trained]()
         for seed in range(1, options.seeds + 1):
             folder = options.folder / name / f"seed-{seed}"
-            rows = trained(
-                f"{name}, seed {seed}", config.overridden([f"seed={seed}"], name), folder
-            )
-            if rows is None:
+            run = trained(f"{name}, seed {seed}", config.overridden([f"seed={seed}"], name), folder)
+            if run is None:
                 tell("stopped; the same command continues")
                 return 130
-            curves.append(rows)
+            runs.append(run)
             table += [
                 [
                     *(name, str(seed), f"{row['decisions']:.0f}", f"{row['minutes']:.4g}"),
                     *(column.removeprefix(WINS), f"{row[column]:.4g}"),
                 ]
-                for row in rows
+                for row in run.rows
                 for column in row
                 if column.startswith(WINS)
             ]
-        found["baselines"][name] = summary(curves)
-        write_text(options.folder / f"{name}.svg", drawn(curves))
+        found["baselines"][name] = summary(runs)
+        write_text(options.folder / f"{name}.svg", drawn([run.rows for run in runs]))
         write_text(options.folder / "baselines.csv", csv_text(COLUMNS, table))
         write_text(options.folder / "baselines.json", json.dumps(found, indent=1) + "\n")
         tell(f"\n{name}: {found['baselines'][name]}")

@@ -20,7 +20,7 @@ SMALL = {
     "total_decisions": 300,
     "environments": 4,
     "ppo": {"rollout_length": 32, "minibatch": 64},
-    "evaluation": {"opponents": ["random"], "progress_games": 4},
+    "evaluation": {"opponents": ["random"], "progress_games": 4, "games": 6, "workers": 1},
 }
 
 
@@ -56,7 +56,8 @@ def test_what_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
             baselines.main()
     assert baselines.main() == 0
     found = json.loads((tmp_path / "baselines.json").read_text("utf-8"))
-    assert len(found["baselines"]["small"]["wins/random"]) == 2
+    played = found["baselines"]["small"]["opponents"]["random"]
+    assert (played["games"], played["fair"], len(played["win_rates"])) == (6, 0.5, 2)
     assert found["hardware"]
     with Path(tmp_path / "baselines.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -66,3 +67,18 @@ def test_what_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     assert baselines.main() == 0
     assert (tmp_path / "baselines.csv").read_bytes() == table
     assert "small" in capsys.readouterr().out
+
+    page = tmp_path / "docs" / "baselines.md"
+    page.parent.mkdir()
+    page.write_text(f"before\n{baselines.BEGIN}\nold\n{baselines.END}\nafter\n")
+    monkeypatch.setattr(baselines, "DOCS", page.parent)
+    monkeypatch.setattr(sys, "argv", ["baselines.py", str(tmp_path), "--page"])
+    assert baselines.main() == 0
+    mean = 100 * sum(played["win_rates"]) / 2
+    written = page.read_text("utf-8")
+    assert f"| random | 6 | 50.0 % | {mean:.1f} % (" in written
+    assert "old" not in written
+    assert written.startswith("before\n")
+    assert written.endswith("after\n")
+    assert (page.parent / "baselines" / "small.svg").read_text("utf-8").startswith("<svg")
+    assert (page.parent / "baselines" / "baselines.csv").read_bytes() == table
