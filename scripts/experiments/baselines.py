@@ -44,7 +44,7 @@ from armarl_training.config.training_config import TrainingConfig, load_config
 from armarl_training.run.run import Report, resume_run, start_run
 
 QUICK = ("armadora-quick", "armada-quick")
-DECISIONS = 200_000  # of MaskablePPO
+DECISIONS = 100_000  # of MaskablePPO
 POINTS = 60  # of a curve in the pictures
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "training"
 BEGIN, END = "<!-- made by scripts/experiments/baselines.py -->", "<!-- its end -->"
