@@ -12,7 +12,7 @@ import math
 from typing import Any, NoReturn
 
 DEEPEST = 16  # maximum number of nested levels; our files have 5
-MOST_VALUES = 1 << 17  # including lists and dictionaries; our files have a few hundred values
+MOST_VALUES = 1 << 17  # values, including lists and dictionaries; our files have a few hundred
 LONGEST_TEXT = 1 << 20  # characters of one string, as many as a chart file may have
 LONGEST_KEY = 1 << 10  # characters of one key
 

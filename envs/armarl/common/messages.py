@@ -40,7 +40,7 @@ def log(said: object) -> None:
 
 
 def brief(said: object, most: int = MOST_SHOWN) -> str:
-    """Return text, such as that of a file or an error, as one printable line, cut after `most`."""
+    """Return the text of a file or an error as one printable line, cut after `most` characters."""
     text = printable(" ".join(str(said).split()))
     return text if len(text) <= most else f"{text[:most]} ..."
 

@@ -27,7 +27,9 @@ def _address(context: Any, builder: Any, whole: Any, first: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def window(typing_context: Any, numbers: Any, first: Any, size: Any) -> Any:
-    """Return the view `numbers[first : first + size]` of a flat array. `first` is in [0, its size].
+    """Return the view `numbers[first : first + size]` of a flat array.
+
+    `first` must be from 0 to the size of the array.
 
     A slice checks if its bounds are negative or too large. That takes about as long as a short loop
     over the slice. Here only the end is checked. This check hides the size of the view from LLVM,

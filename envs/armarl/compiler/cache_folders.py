@@ -151,7 +151,9 @@ def _path_to(folder: Path) -> list[Path]:
 
 
 def _passed(folder: Path) -> Iterator[Path]:
-    """Yield a folder, and every folder and link on the path to it, also on the path of each link.
+    """Yield every folder and link on the path to a folder, and the folder itself.
+
+    The paths to the targets of links are included.
 
     Raises:
         OSError: there are too many links, perhaps in a loop.

@@ -133,7 +133,7 @@ _levels = cache(usable_levels)
 
 
 class KernelCache(_Cache):  # type: ignore[misc]
-    """The cache entries of one kernel: per signature, a file of a checksum and Numba's envelope."""
+    """The cache entries of one kernel, a file per signature: a checksum and Numba's envelope."""
 
     def __init__(self, dispatcher: Any, folders: Folders) -> None:
         self._dispatcher, self._folders = dispatcher, folders

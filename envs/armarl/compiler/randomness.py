@@ -57,9 +57,10 @@ def random_below(state: State, n: Int) -> Int:
 #
 # Players see numbers of these streams. SplitMix64 can be inverted: two of its numbers reveal its
 # state, and the state reveals the seed of the deal. So a one-way function derives a stream from
-# its seed, and another one derives the numbers that players see from the stream.
+# its seed. The same function derives the numbers that players see from the stream.
 
-_SEEDED, _DRAWN, _MOVED_ON = np.uint64(1), np.uint64(2), np.uint64(3)  # a hashed word per purpose
+# The words that are hashed, one for each purpose.
+_SEEDED, _DRAWN, _MOVED_ON = np.uint64(1), np.uint64(2), np.uint64(3)
 _SIP_0, _SIP_1 = np.uint64(0x736F6D6570736575), np.uint64(0x646F72616E646F6D)
 _SIP_2, _SIP_3 = np.uint64(0x6C7967656E657261), np.uint64(0x7465646279746573)
 _LENGTH, _LAST = np.uint64(8 << 56), np.uint64(0xFF)  # constants of SipHash for one word
@@ -94,8 +95,8 @@ def _sip_block(a: Int, b: Int, c: Int, d: Int, block: Any) -> tuple[Any, Any, An
 def sip_hash(key: Int, more_key: Int, word: Int) -> Int:
     """Return SipHash-2-4 (Aumasson and Bernstein, 2012) of a word and a two-word key, all uint64.
 
-    To find the key from a hash, or the hash of another word, no way is known that is better than
-    trying all keys.
+    No known way to find the key from a hash, or the hash of another word, is better than trying all
+    keys.
     """
     a, b, c, d = _SIP_0 ^ key, _SIP_1 ^ more_key, _SIP_2 ^ key, _SIP_3 ^ more_key
     a, b, c, d = _sip_block(a, b, c, d, word)

@@ -27,7 +27,7 @@ _NEAR = 0.92  # minimum difflib similarity of an unknown notation that counts as
 
 @dataclass(frozen=True)
 class ActionFamily:
-    """Actions that differ only in their arguments. From id to id, the last varies fastest.
+    """Actions that differ only in their arguments. By id, the last argument varies fastest.
 
     Attributes:
         name: the key of the family in `ActionTable.first`.

@@ -134,7 +134,7 @@ def check_numbers(
 
     Raises:
         TypeError: `numbers` is not an int64 array.
-        ValueError: it has another shape, or a value is out of range.
+        ValueError: `numbers` has another shape, or a value is out of range.
     """
     found: NDArray[np.int64] = check_array(name, numbers, np.int64).copy()
     check_size(name, found, size)
@@ -161,7 +161,7 @@ def check_masks(masks: Any, actions: int) -> NDArray[np.int8]:
 
     Raises:
         TypeError: `masks` is not an int8 array.
-        ValueError: it has another shape or other values.
+        ValueError: `masks` has another shape or other values.
     """
     found: NDArray[np.int8] = check_array("masks", masks, np.int8).copy()
     if found.ndim != 2 or found.shape[1] != actions:

@@ -232,7 +232,7 @@ class Inspections(NamedTuple):
 
     states: States  # (n,)
     blank: States  # (1,) the variant's options
-    faults: Int64s  # (n,) written: 0, or the number of the condition that a state violates
+    faults: Int64s  # (n,) written: 0 for a valid state, else an index into `Game.faults`
 
 
 def judge_state(batch: Inspections, i: int, thread: int, fixed: Fixed) -> None:

@@ -22,7 +22,7 @@ from armarl.common.read_only import ReadOnly
 
 @dataclass(frozen=True)
 class Block:
-    """A named part of the flat observation, holding `quantity / scale` as float32.
+    """A named part of the flat observation. It contains `quantity / scale` as float32.
 
     Attributes:
         name: the block's name in `ObservationTable.views` and `ObservationTable.decode`.
@@ -234,7 +234,7 @@ class ObservationTable:
     def cell_features(self) -> tuple[str, ...]:
         """The names of the planes of `grid`, or of the features of each place of `graph`.
 
-        A name is the block's name with an index for each axis but the last: `warriors[1]` holds the
+        A name is the block's name with an index for each axis but the last: `warriors[1]` is the
         Warriors of the next seat. A line between two squares belongs to the square on its west side
         (suffix `_east`) or on its north side (suffix `_south`).
         """

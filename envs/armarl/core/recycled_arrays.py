@@ -21,7 +21,10 @@ Spare = list[NDArray[np.uint8]]
 
 
 class _Lease:
-    """The owner of an array's memory. It recycles the memory when the array and all views end."""
+    """The owner of an array's memory.
+
+    It recycles the memory when the array and all its views are gone.
+    """
 
     def __init__(self, memory: NDArray[np.uint8], spare: Spare, shape: Any, dtype: Any) -> None:
         self._memory, self._spare = memory, spare

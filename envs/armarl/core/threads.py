@@ -29,8 +29,8 @@ from armarl.compiler.work_sharing import PLAYED, TAKEN
 Driver = Callable[..., None]
 _NONE_LEFT = 2**62  # set as the number of the next share to stop all threads
 
-# The minimum number of games per thread. To call a thread for fewer games takes longer than to play
-# them without it.
+# The minimum number of games per thread. With fewer games, calling another thread takes longer than
+# playing them in this one.
 LEAST_GAMES = 64
 LEAST_GAMES_OF_LIGHT_LOOPS = 512  # for loops that compute neither observations nor legal actions
 MOST_THREADS = 256
@@ -84,9 +84,9 @@ def get_threads() -> int:
 
 
 def threads_for(games: int, least: int | None = None) -> int:
-    """Return the number of threads for a batch, with at least `least` games for each of several.
+    """Return the number of threads for a batch.
 
-    If `least` is None, it is LEAST_GAMES.
+    If there are several threads, each has at least `least` games. None means LEAST_GAMES.
     """
     if PLAIN_PYTHON:
         return 1
@@ -94,10 +94,10 @@ def threads_for(games: int, least: int | None = None) -> int:
 
 
 def most_threads_for(games: int, least: int | None = None) -> int:
-    """Return the maximum number of threads that can play a batch, after any `set_threads`.
+    """Return the maximum number of threads for a batch, whatever number `set_threads` has set.
 
-    Scratch memory for so many threads is enough, even if `set_threads` is called before the batch
-    is played.
+    Scratch memory for this number is enough, even if `set_threads` is called before the batch is
+    played.
     """
     return max(1, min(MOST_THREADS, games // (least or LEAST_GAMES)))
 
@@ -124,7 +124,7 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
         driver: `work_sharing.take_shares`, compiled for a body.
         games: the number of games in the batch.
         batch: the body's first argument.
-        least: the minimum number of games per thread. None is LEAST_GAMES.
+        least: the minimum number of games per thread. None means LEAST_GAMES.
     """
     number = threads_for(games, least)
     workers = _workers()

@@ -33,7 +33,7 @@ class Variant:
         actions: the action table: ids and notation.
         observation: the named blocks of the flat observation.
         rewards: the names of the reward functions for a finished game.
-        max_actions: the upper limit for the number of actions in one game.
+        max_actions: the maximum number of actions in one game.
         blank: a record of the state's dtype that contains only the options; read-only.
         fixed: a record of the data that all games of the variant share, for the verbs; read-only.
             None if the states contain all data.

@@ -85,7 +85,7 @@ class CudaKernelCache(KernelCache):
 
 
 def own_row(thread: int) -> int:
-    """Return the scratch row of a GPU thread, in place of `batch_loops.own`, without gaps."""
+    """Return the scratch row of a GPU thread, like `batch_loops.own`, but without unused rows."""
     return thread
 
 
@@ -169,7 +169,7 @@ def device_function(function: Any, *, merge: bool = False) -> Any:
 
 
 def device_binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
-    """Return the binding of the functions that all games share to a game's verbs, for a GPU."""
+    """Bind the functions that all games share to a game's verbs, for a GPU."""
     simplify_ranges()
     keep_tables_in_memory()
     kernels: tuple[Any, ...] = verbs
@@ -178,7 +178,7 @@ def device_binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
 
 
 def simulated_binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
-    """Return the binding for the simulator: plain Python that calls the CPU versions of verbs."""
+    """Bind the functions for the simulator: plain Python that calls the CPU versions of verbs."""
     return Binding(name, verbs, lambda function, merge=False: function, OWN, fixed=fixed)
 
 

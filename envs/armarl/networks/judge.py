@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from armarl.core.observation_table import ObservationTable
 
 PARTS = ("near", "far", "prizes", "whole", "direct")
-VARIANCE = 0.003  # of a lead when all prizes are decided, in squared shares of all stakes
+VARIANCE = 0.003  # a lead's variance when all prizes are decided, in squared shares of all stakes
 MARGIN = 0.3  # weight of the lead in `worths`, so that play still aims for more in won positions
 
 
@@ -182,7 +182,7 @@ def check_judge(game: Game, tensors: Tensors, activation: object, advisers: int)
         raise NetworkError(str(error)) from error
     width = _check_part(tensors, "near", layout.features, most=1)
     if _check_part(tensors, "far", layout.rest, most=1) != width:
-        raise NetworkError("the parts near and far have different numbers of outputs")
+        raise NetworkError("the parts near and far must have the same number of outputs")
     for part, inputs, outputs in (
         ("prizes", width, layout.sides),
         ("whole", layout.whole, 1),
@@ -192,7 +192,7 @@ def check_judge(game: Game, tensors: Tensors, activation: object, advisers: int)
         if reached != outputs:
             raise NetworkError(f"the part {part} has {reached} outputs instead of {outputs}")
     if layers(tensors, "direct") != 1:
-        raise NetworkError("the part direct must have 1 layer")
+        raise NetworkError(f"the part direct must have 1 layer, not {layers(tensors, 'direct')}")
     check_tensors(tensors, PARTS)
 
 

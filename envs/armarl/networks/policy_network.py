@@ -194,7 +194,7 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
     channels = _check_cells(tensors, places)
     ends = check_layers(tensors, "ends", channels)
     if ends % 2:
-        raise NetworkError("the part ends must have an even number of outputs")
+        raise NetworkError(f"the part ends must have an even number of outputs, not {ends}")
     for part, inputs, outputs in (
         ("mix", width, channels),
         ("at", channels, places.at),
@@ -249,5 +249,7 @@ def check_layer(tensors: Tensors, part: str, k: int, width: int) -> int:
         found = f"{weight.dtype} and {bias.dtype}"
         raise NetworkError(f"weight and bias of layer {part}.{k} must be float32, not {found}")
     if not 1 <= len(weight) <= MOST_UNITS:
-        raise NetworkError(f"layer {part}.{k} has {len(weight)} outputs, not 1 to {MOST_UNITS}")
+        raise NetworkError(
+            f"layer {part}.{k} must have 1 to {MOST_UNITS} outputs, not {len(weight)}"
+        )
     return len(weight)

@@ -25,7 +25,7 @@ _OF_ALL_GAMES = Binding("any_game", verbs)
 
 @cache
 def _binding(name: str, its_verbs: Verbs, fixed: bool) -> Binding:
-    """Return the binding that compiles functions that all games share with these verbs."""
+    """Return the binding of these verbs, which compiles the functions that all games share."""
     return Binding(name, its_verbs, fixed=fixed, common=_OF_ALL_GAMES)
 
 

@@ -109,8 +109,8 @@ class Readable(Variant):
             state: one record.
             seat: a seat, or None for the whole state.
             before: an earlier state of the same game. Everything that has changed since is marked.
-            last: the last action: the seat that played it, and its id. If another seat played it,
-                only its public notation is shown.
+            last: the last action: the seat that played it, and its id. If `seat` is another seat,
+                only the public notation of the action is shown.
             names: a name for each player, by seat.
             public: draw only what every seat may know, as an onlooker sees it. `seat` must then be
                 None.
@@ -352,7 +352,7 @@ class Readable(Variant):
 
     def _check_state(self, state: State) -> States:
         """Check one record, and return a copy of it as an array of one."""
-        states = np.array(state)  # a copy, of the base class
+        states = np.array(state)  # a copy, as a plain np.ndarray
         if states.ndim:
             raise ValueError(f"state must be one record, not an array of shape {states.shape}")
         return state_checks.check_states(self, states.reshape(1))

@@ -63,7 +63,7 @@ class Film:
         """
         if picture.sheet is not self.sheet:
             raise ValueError(
-                "the sheet of the picture is not the sheet of the film; create a film per sheet"
+                "the sheet of the picture is not that of the film; create a film for each sheet"
             )
         return tuple(self._number_of(part.svg) for part in picture.parts)
 

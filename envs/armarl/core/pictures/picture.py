@@ -73,7 +73,7 @@ class Picture:
 
     Attributes:
         sheet: the size, colours and definitions that all pictures of the variant share.
-        title: the title of the picture, which says in words what it shows.
+        title: a description of the picture in words.
         parts: the parts, from back to front.
 
     Example:
