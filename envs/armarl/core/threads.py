@@ -34,7 +34,7 @@ _NONE_LEFT = 2**62  # set as the number of the next share to stop all threads
 LEAST_GAMES = 64
 LEAST_GAMES_OF_LIGHT_LOOPS = 512  # for loops that compute neither observations nor legal actions
 MOST_THREADS = 256
-LEAST_SHARE = 8  # minimum number of games in a share
+LEAST_SHARE = 8  # minimum number of games in a share, except for the last share
 
 
 def available_cores() -> int:
