@@ -45,7 +45,7 @@ def outer(x):
 def wrong(x):
     return x + "text"
 """
-WAITING = "another process compiles the same kernels"
+WAITING = "another process is compiling the same kernels"
 
 
 def start(folder, use="outer(1)", seconds=0):

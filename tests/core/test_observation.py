@@ -118,7 +118,7 @@ def test_armadora_as_planes() -> None:
     one = game.observation.grid(observations[0])
     assert np.array_equal(one.planes, planes[0])
     assert np.array_equal(one.others, others[0])
-    with pytest.raises(ValueError, match="is not a graph"):
+    with pytest.raises(ValueError, match="needs a board that is a graph"):
         game.observation.graph(observations)
 
 
@@ -192,7 +192,7 @@ def test_armada_as_a_graph() -> None:
             central = land is not None and place.startswith("C")
             assert node["explored"] == (central and land["explored"])
             assert node["tribes"] == (land["tribes"] / 4 if central else 0)
-    with pytest.raises(ValueError, match="is not a grid"):
+    with pytest.raises(ValueError, match="needs a board that is a grid"):
         game.observation.grid(observations)
 
 

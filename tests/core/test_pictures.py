@@ -85,15 +85,15 @@ def test_themes():
 
 
 def test_colours_that_cannot_be_told_apart():
-    with pytest.raises(ValueError, match="are the same in light and differ in dark"):
+    with pytest.raises(ValueError, match="are the same in the light theme but differ"):
         replace(SHEET, colours={"a": ("#fff", "#000"), "b": ("#fff", "#111")})
 
 
 def test_wrong_arguments():
     for names in ("ab", ["a"], ["a", "b", "c"]):
-        with pytest.raises(ValueError, match="names must be 2 names"):
+        with pytest.raises(ValueError, match="names must be a sequence of 2 names"):
             GAME.picture(STATE, names=names)
-    with pytest.raises(TypeError, match="last must be a seat and an action"):
+    with pytest.raises(TypeError, match=r"last must be a tuple \(seat, action\)"):
         GAME.picture(STATE, last=3)
     for last in ((2, 0), (-1, 0), (0, 10**6)):
         with pytest.raises(ValueError, match=r"last action|no action"):

@@ -214,7 +214,7 @@ ARMADA = make_game("armada", players=3, cards=True)
         ({"powers": [1, 0]}, "'powers'"),
         ({"palisades_left": 3}, "'palisades_left' would be 35 in this position, not 3"),
         ({"legal": ["pass"]}, "'legal' would be"),
-        ({"colour": 3}, "has no 'colour'"),
+        ({"colour": 3}, "has no key 'colour'"),
         ({"game": "armada"}, "has game 'armada', but this game has 'armadora'"),
         ({"options": {"advanced": True}}, "has options"),
         ({"players": 3}, "has players 3"),

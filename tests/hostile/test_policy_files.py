@@ -141,10 +141,10 @@ def _judge(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("tensors", "reason"),
     [
-        (_judge(near=0, far=0), "has 0 outputs, not 1 to"),
-        (_judge(prizes=0), "has 0 outputs, not 1 to"),
-        (_judge(whole=70_000), "has 70000 outputs, not 1 to"),
-        (_judge(far=5), "near and far have different numbers"),
+        (_judge(near=0, far=0), "must have 1 to 65536 outputs, not 0"),
+        (_judge(prizes=0), "must have 1 to 65536 outputs, not 0"),
+        (_judge(whole=70_000), "must have 1 to 65536 outputs, not 70000"),
+        (_judge(far=5), "near and far must have the same number"),
         (
             {**_judge(), "near.1.weight": np.zeros((4, 4), np.float32)},
             "part near must have 1 layer, not 2",

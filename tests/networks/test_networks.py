@@ -302,7 +302,7 @@ def test_parts_that_do_not_fit_are_refused(part, shape, message):
 
 def test_another_number_of_advisers_is_refused():
     tensors = actor_of(GAME, advisers=ADVISERS).tensors()
-    with pytest.raises(NetworkError, match="2 outputs for 1 advisers"):
+    with pytest.raises(NetworkError, match="each of 1 advisers, not 1 with 2"):
         check_network(GAME, tensors, "relu", 1)
 
 

@@ -495,7 +495,7 @@ INFINITE = TENSORS["value.1.weight"] * np.float32(np.inf)
     [
         (
             {"policy_0_weight": TENSORS["policy.0.weight"][:, 1:]},
-            "policy.0 does not fit its input: it takes .* inputs, not",
+            "policy.0 does not fit its input: it takes .* inputs instead of",
         ),
         ({"policy_1_weight": TENSORS["policy.1.weight"][:, :8]}, "policy.1 does not fit"),
         ({"value_1_weight": TENSORS["value.1.weight"][0]}, "value.1 does not fit"),

@@ -364,7 +364,7 @@ def test_what_is_neither_a_record_nor_a_position(pages: Pages) -> None:
     assert "ARM-12" in position(palisades=["a1-b1", "a1-a2"])
     assert "'palisades_left' would be" in position(palisades_left=3)
     assert "other hands are hidden" in position(hands=[None, [1, 2]])
-    assert "a description of armadora has no 'x'" in position(x=1)
+    assert "a description of armadora has no key 'x'" in position(x=1)
     assert "unknown game 'go'" in position(game="go")
     assert "chart" in position(game="armada", options={"chart": "/etc/passwd"})
     assert "it lacks 'game'" in refused('{"players": 2}')

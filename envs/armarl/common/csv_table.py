@@ -1,4 +1,4 @@
-"""Tables as CSV, which people open in spreadsheets."""
+"""Tables as CSV that is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # and their wide forms
-_PARTS = re.compile(r"[^;\t\r\n]+|[;\t\r\n]").findall  # a spreadsheet may split at these marks
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # also in full width
+_PARTS = re.compile(r"[^;\t\r\n]+|[;\t\r\n]").findall  # a spreadsheet may split text at these marks
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as CSV that holds no formulas for a spreadsheet to compute.
+    """Return a table as CSV without formulas that a spreadsheet would compute.
 
-    Text that begins like a formula gets an apostrophe before it, as is usual in spreadsheets. So
-    does a part of a text after a mark at which some spreadsheets begin another cell. Such text may
-    be the name of a player, of a file or of a folder.
+    Text that begins like a formula gets an apostrophe before it, as is usual in spreadsheets. Some
+    spreadsheets begin another cell at certain marks, so the part of a text after such a mark gets
+    an apostrophe too. Such text may be the name of a player, a file or a folder.
 
     Example:
         >>> csv_text(["player", "Elo"], [["=1+1", -20]])
@@ -31,7 +31,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _first(text: str) -> str:
-    """Return the first visible letter. A spreadsheet may drop the characters before it."""
+    """Return the first visible character, because a spreadsheet may drop those before it."""
     return next((one for one in text if one.isprintable() and not one.isspace()), "")
 
 

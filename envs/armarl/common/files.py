@@ -1,7 +1,7 @@
-"""Folders of runs and tournaments. Files are written as a whole, by one process at a time.
+"""Files in the folders of runs and tournaments, written atomically and by one process at a time.
 
-Such a folder may come from someone else. So links in it are not followed, and pipes or devices in
-it are never waited for.
+Such a folder may come from someone else. So links in the folder are not followed, and a pipe or a
+device in it cannot block the process.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from armarl.common.messages import brief
 
 LOCK = "lock"
 _HALF = ".half-written-by-armarl"  # the suffix of temporary files
-_PORTION = 1 << 20  # bytes that are read at once
+_PORTION = 1 << 20  # number of bytes in one read
 _AT_ONCE, _NO_LINK = getattr(os, "O_NONBLOCK", 0), getattr(os, "O_NOFOLLOW", 0)
-# The files of a run.
+# The names of the files in a run's folder.
 POLICY_FILE, BEST_FILE, CONFIG_FILE = "policy.safetensors", "best.safetensors", "config.yaml"
 
 
 def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
     """Lock a folder against other processes, as long as the returned file is open.
 
-    The operating system holds the lock, so it ends when the process dies.
+    The operating system releases the lock when the process dies.
 
     Raises:
         refused: another process, or another caller in this process, holds the lock; or the folder
@@ -58,7 +58,7 @@ def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
 
 
 def _open_lock(path: Path) -> IO[str]:
-    """Open the lock file. It is written later, so no link is followed, and no pipe waited for.
+    """Open the lock file for later writing, without following a link or waiting for a pipe.
 
     Raises:
         OSError: the path is not a file, or is not writable.
@@ -84,8 +84,8 @@ def _lock(file: IO[str]) -> None:
 def open_to_read(path: Path) -> BinaryIO:
     """Open a file to read its bytes.
 
-    It may be replaced meanwhile. So it is checked once it is open, and no pipe that took its place
-    is waited for.
+    Another process may replace the file at any time. So the open file is checked, and a pipe in its
+    place cannot block this process.
 
     Raises:
         FileNotFoundError: the path does not exist.
@@ -100,7 +100,7 @@ def open_to_read(path: Path) -> BinaryIO:
 
 
 def open_to_change(path: Path) -> BinaryIO:
-    """Open a file to read and write its bytes. It is checked as by `open_to_read`.
+    """Open a file to read and write its bytes. The open file is checked as in `open_to_read`.
 
     Raises:
         ValueError: the path is not a file.
@@ -110,7 +110,7 @@ def open_to_change(path: Path) -> BinaryIO:
 
 
 def shorten(path: Path, length: int) -> None:
-    """Remove all bytes of a file in a folder of ours from `length` on. No link is followed.
+    """Truncate a file in one of our folders to `length` bytes, without following a link.
 
     Raises:
         ValueError: the path is not a file.
@@ -122,7 +122,7 @@ def shorten(path: Path, length: int) -> None:
 
 
 def _open_regular(path: Path, mode: str, more: int = 0) -> BinaryIO:
-    """Open a file, and check it once it is open. `more` are further flags.
+    """Open a file, and check that the open file is a regular file. `more` contains more flags.
 
     Raises:
         ValueError: the path is not a file.
@@ -138,8 +138,9 @@ def _open_regular(path: Path, mode: str, more: int = 0) -> BinaryIO:
 def read_bytes(path: Path, most: int) -> bytes:
     """Read a file of at most `most` bytes.
 
-    It is opened with `open_to_read`, and may change meanwhile. The bytes are this process's
-    own memory: a mapped file that another process shortens would end this one.
+    The file is opened with `open_to_read`, and another process may change it meanwhile. The bytes
+    are read into this process's own memory. If the file were mapped instead, another process could
+    crash this one by truncating it.
 
     Raises:
         FileNotFoundError: the path does not exist.
@@ -157,7 +158,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def _opener(more: int = 0) -> Callable[[str, int], int]:
-    """Return an opener that waits for no pipe. `more` are further flags."""
+    """Return an opener for `open` that does not wait for a pipe. `more` contains more flags."""
     return lambda path, flags: os.open(path, flags | _AT_ONCE | more, 0o666)
 
 
@@ -194,7 +195,8 @@ def refuse_to_write_over(
     Args:
         folder: the folder.
         names: the names of the files that we would write.
-        without: a phrase for the file that is missing, and that would show that the files are ours.
+        without: a phrase for the error message, such as "no tournament". It names the missing thing
+            whose presence would show that the files are ours.
         refused: the class of the error.
 
     Raises:
@@ -209,21 +211,21 @@ def refuse_to_write_over(
 
 
 def append_whole(path: Path, content: bytes, *, ours: bool = False) -> None:
-    """Append all of the content to a file, or nothing. A pipe that nobody reads is not waited for.
+    """Append all of the content to a file, or nothing. A pipe without a reader raises an error.
 
     Args:
         path: the file, which is created if it does not exist.
         content: the bytes.
-        ours: whether the file is in a folder of ours. Then no link is followed.
+        ours: whether the file is in one of our folders. If so, no link is followed.
 
     Raises:
         OSError: the disk is full or not writable. The file keeps its old length.
     """
     opener = _opener(_NO_LINK if ours else 0)
     with _named(path), open(path, "ab", buffering=0, opener=opener) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # such as /dev/stdout: no length
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # no length, as in /dev/stdout
             if _AT_ONCE:
-                os.set_blocking(file.fileno(), True)  # its reader may be slow
+                os.set_blocking(file.fileno(), True)  # the reader of a pipe may be slow
             file.write(content)
             return
         length, left = file.seek(0, os.SEEK_END), memoryview(content)
@@ -249,7 +251,8 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises:
         OSError: the disk is full or not writable. The old content at `path` is unchanged.
     """
-    # A random number, since another thread or another machine's process may have our process id.
+    # A random number, because another thread, or a process of another machine, may have our
+    # process id.
     temporary = path.with_name(f".{path.name}.{secrets.randbits(63)}{_HALF}")
     try:
         with _named(path), temporary.open("xb") as file:
@@ -263,7 +266,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Add the file's name to disk errors. Errors of writes do not name it."""
+    """Add the file's name to disk errors, because errors of writes do not contain it."""
     try:
         yield
     except OSError as error:
@@ -274,7 +277,8 @@ def _named(path: Path) -> Iterator[None]:
 def remove_temporaries(folder: Path) -> None:
     """Remove the temporary files that a killed process left behind.
 
-    Only names as `write_text` makes them match, since the folder may also contain users' own files.
+    Only names of the form that `write_text` creates match, because the folder may also contain
+    files of the user.
     """
     name = f".*.[0-9]*{_HALF}"
     for path in [*folder.glob(name), *folder.glob(f"*/{name}")]:

@@ -1,8 +1,8 @@
-"""JSON from strangers: one value for each key, only JSON's numbers, bounded in size and depth.
+"""JSON from untrusted sources: one value for each key, finite numbers, bounded size and depth.
 
-Python's reader keeps the last of several values of a key and takes NaN for a number. A reader of
-another program may show another value, or fail. And a small file can hold JSON that grows when it
-is used: indented, a list that is nested 300 deep takes hundreds of times its size.
+Python's parser keeps the last of several values of a key, and accepts NaN as a number. Other
+programs may read another value, or fail. Besides, a small file can contain JSON that grows when it
+is used: with indentation, a list that is nested 300 deep takes hundreds of times its size.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import json
 import math
 from typing import Any, NoReturn
 
-DEEPEST = 16  # levels of nesting; our files have 5
-MOST_VALUES = 1 << 17  # values, also counting lists and dictionaries; our files have some hundred
-LONGEST_TEXT = 1 << 20  # characters of one text, as many as a chart file may have
-LONGEST_KEY = 1 << 10  # characters
+DEEPEST = 16  # maximum number of nested levels; our files have 5
+MOST_VALUES = 1 << 17  # values, including lists and dictionaries; our files have a few hundred
+LONGEST_TEXT = 1 << 20  # characters of one string, as many as a chart file may have
+LONGEST_KEY = 1 << 10  # characters of one key
 
 
 def read_json(text: str) -> Any:
@@ -32,7 +32,7 @@ def read_json(text: str) -> Any:
         ...
         ValueError: the key 'a' appears twice
     """
-    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:  # some are within texts
+    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:  # one string may contain some
         raise ValueError(_too_many())
     try:
         value = json.loads(
@@ -48,7 +48,7 @@ def check_bounds(value: Any) -> None:
     """Check that a JSON value is within the bounds above.
 
     Raises:
-        ValueError: it is beyond a bound.
+        ValueError: the value exceeds a bound.
     """
     level, seen = [value], 0
     for _ in range(DEEPEST + 1):
@@ -58,7 +58,7 @@ def check_bounds(value: Any) -> None:
         below: list[Any] = []
         for one in level:
             if isinstance(one, str) and len(one) > LONGEST_TEXT:
-                raise ValueError(f"a text in it is longer than {LONGEST_TEXT:,} characters")
+                raise ValueError(f"a string in it is longer than {LONGEST_TEXT:,} characters")
             if isinstance(one, dict):
                 if any(len(str(key)) > LONGEST_KEY for key in one):
                     raise ValueError(f"a key in it is longer than {LONGEST_KEY:,} characters")
@@ -72,12 +72,12 @@ def check_bounds(value: Any) -> None:
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Return whether two values are written alike. Unlike ==, this tells 0 from 0.0 and false."""
+    """Return whether two values are the same JSON. Unlike with ==, 0, 0.0 and false differ."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _too_many() -> str:
-    return f"it holds more than {MOST_VALUES:,} values"
+    return f"it contains more than {MOST_VALUES:,} values"
 
 
 def _too_deep() -> str:
@@ -99,5 +99,5 @@ def _no_number(name: str) -> NoReturn:
 
 def _finite(digits: str) -> float:
     if not math.isfinite(number := float(digits)):
-        raise ValueError(f"{digits[:60]} is too large for a number")
+        raise ValueError(f"the number {digits[:60]} is too large; it must fit in a float64")
     return number

@@ -1,4 +1,4 @@
-"""Make foreign text safe for our messages: short, and free of terminal control sequences."""
+"""Text for people: foreign text made short and safe for a terminal, and parts of sentences."""
 
 from __future__ import annotations
 
@@ -8,38 +8,39 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-MOST_SHOWN = 300  # characters
+MOST_SHOWN = 300  # maximum number of characters of foreign text in a message
 _WORD = re.compile(r"\d+[^\W\d_]*|[^\W\d_]+")  # words of a name: armadora, 2p
 
 
 def printable(text: str) -> str:
-    """Replace all characters that a terminal could take for a command."""
+    """Return text with `?` in place of all characters that a terminal could take for a command."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def tell(said: object, *, to: TextIO | None = None, end: str = "\n") -> None:
-    """Print text, parts of which others may have written, such as the names of folders.
+    """Print text that may contain foreign text, such as names of folders.
 
-    Everything that the command line prints goes through here, so that nothing moves a terminal.
+    The command line prints everything with this function, so that no text can control the terminal.
 
     Args:
-        said: the text; its lines stay apart.
-        to: the stream. None: stdout.
-        end: printed after the text, as it is.
+        said: the text. It may have several lines.
+        to: the stream. None means stdout.
+        end: a string that is printed after the text without changes.
     """
     print("\n".join(map(printable, str(said).split("\n"))), end=end, file=to, flush=True)
 
 
 def log(said: object) -> None:
-    """Log a warning of the package, parts of which others may have written.
+    """Log a warning of the package that may contain foreign text.
 
-    The logger is `armarl`. Python prints it to stderr unless a program routes or silences it.
+    The logger is `armarl`. Python prints the warning to stderr unless a program routes or silences
+    the logger.
     """
     logging.getLogger("armarl").warning("%s", printable(str(said)))
 
 
 def brief(said: object, most: int = MOST_SHOWN) -> str:
-    """Shorten a file's or an error's text to one printable line."""
+    """Return the text of a file or an error as one printable line, cut after `most` characters."""
     text = printable(" ".join(str(said).split()))
     return text if len(text) <= most else f"{text[:most]} ..."
 

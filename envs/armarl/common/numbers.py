@@ -35,7 +35,7 @@ def action_number(action: Any) -> int:
 
 
 def is_whole(number: Any) -> bool:
-    """Whether `number` is an integer; True and 1.0 do not count as integers."""
+    """Return whether `number` is an integer. True and 1.0 do not count as integers."""
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
@@ -66,11 +66,13 @@ def seed_numbers(seeds: Any) -> NDArray[np.int64]:
         TypeError: a seed is not an integer.
         ValueError: a seed does not fit in int64, or `seeds` has more than one axis.
     """
-    found = np.array(seeds, order="C")  # a copy, of the base class
+    found = np.array(seeds, order="C")  # a copy, as a plain np.ndarray
     if found.dtype == np.int64 and found.ndim == 1:
         return found
     if found.ndim > 1:
-        raise ValueError(f"seeds must be one integer or have shape (n,), not {found.shape}")
+        raise ValueError(
+            f"seeds must be one integer or an array of shape (n,), not of shape {found.shape}"
+        )
     if found.size == 0:
         return np.empty(0, np.int64)
     numbers = [whole_number("a seed", seed, _LOWEST, _HIGHEST) for seed in np.atleast_1d(found)]

@@ -1,4 +1,4 @@
-"""Import user code that is named as `module:Class`."""
+"""Import of user code that is named as `module:Class`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ _folders: list[str] = []
 
 
 def look_in(folder: Path) -> None:
-    """Add a folder to search for user modules. It comes last, so its modules hide no others.
+    """Add a folder to search for user modules. It is searched last, so its modules hide no others.
 
-    Python searches the folder only after the user names a module of their own. Until then nothing
-    in it runs. Libraries try to import others that may not be installed (`coverage`, `cffi`). They
-    would import a file of that name from the folder, for example one next to a downloaded policy.
+    Python searches the folder only after the user names a module of their own. Until then no code
+    in the folder runs. Otherwise a library that tries to import another one, which may not be
+    installed (`coverage`, `cffi`), would import a file of that name from the folder, for example a
+    file next to a downloaded policy.
     """
     _folders.append(str(folder))
 
@@ -24,7 +25,7 @@ def import_own(module: str) -> ModuleType:
     """Import a module that the user has named.
 
     Raises:
-        ModuleNotFoundError: there is no such module. The message says where it may lie.
+        ModuleNotFoundError: there is no such module. The message says where it may be.
     """
     sys.path.extend(folder for folder in _folders if folder not in sys.path)
     try:

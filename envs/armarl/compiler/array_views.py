@@ -13,7 +13,7 @@ from armarl.compiler.decorators import PLAIN_PYTHON
 
 
 def _window_in_python(numbers: NDArray[Any], first: int, size: int) -> NDArray[Any]:
-    """`window` in plain Python."""
+    """Return the view that `window` returns, in plain Python."""
     return numbers[first : first + size]
 
 
@@ -27,12 +27,14 @@ def _address(context: Any, builder: Any, whole: Any, first: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def window(typing_context: Any, numbers: Any, first: Any, size: Any) -> Any:
-    """Return the view `numbers[first : first + size]` of a flat array. `first` is in [0, its size].
+    """Return the view `numbers[first : first + size]` of a flat array.
+
+    `first` must be from 0 to the size of the array.
 
     A slice checks if its bounds are negative or too large. That takes about as long as a short loop
-    over the slice. Here only the end is checked, and for another reason. LLVM vectorises a loop
-    over the view because LLVM does not know the view's size. If LLVM knew that the loop has as many
-    steps as a board has squares, it would unroll the loop into scalar steps.
+    over the slice. Here only the end is checked. This check hides the size of the view from LLVM,
+    so LLVM vectorises a loop over the view. If LLVM knew that the loop has as many steps as a board
+    has squares, it would unroll the loop into scalar steps instead.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

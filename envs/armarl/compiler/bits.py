@@ -1,6 +1,7 @@
-"""Bit operations on 64-bit words: count ones, find the lowest one, load eight bytes.
+"""Bit operations on 64-bit words: count the 1 bits, find the lowest 1 bit, load eight bytes.
 
-Each takes one or a few processor instructions, also on a GPU. `thirty_two_bits` is only for a CPU.
+Each operation takes one or a few processor instructions, also on a GPU. `thirty_two_bits` works
+only on a CPU.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from armarl.compiler.types import Int
 
 @inlined
 def count(bits: Int) -> Int:
-    """Return the number of ones in a word (int64 or uint64), as an int64."""
+    """Return the number of 1 bits in a word (int64 or uint64), as an int64."""
     return _ones(bits)
 
 
 @inlined
 def lowest(bits: Int) -> Int:
-    """Return the index of the lowest one in a word (int64). The word must not be 0."""
+    """Return the index of the lowest 1 bit in a word (int64). The word must not be 0."""
     return _zeros_below(bits)
 
 
 @inlined
 def eight_bytes(numbers: Any, first: Int) -> Int:
-    """Return the eight one-byte numbers from `first` on as one word (uint64): a single load."""
+    """Return the eight one-byte numbers from `first` on as one word (uint64), in a single load."""
     word = np.uint64(0)
     for i in range(8):
         word |= np.uint64(np.uint8(numbers[first + i])) << np.uint64(8 * i)
@@ -39,9 +40,9 @@ def eight_bytes(numbers: Any, first: Int) -> Int:
 
 @inlined
 def thirty_two_bits(numbers: Any, first: Int) -> Int:
-    """Return the lowest bits of the 32 one-byte numbers from `first` on, as an int64.
+    """Return the lowest bit of each of the 32 one-byte numbers from `first` on, as an int64.
 
-    Number `first + i` gives bit `i`. The array must be contiguous.
+    The number at index `first + i` gives bit `i`. The array must be contiguous.
     """
     return _lowest_bits(numbers, first)
 

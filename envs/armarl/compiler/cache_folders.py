@@ -1,11 +1,12 @@
-"""The folders of compiled kernels: where they are looked for, and where new ones are written.
+"""The cache folders of compiled kernels: those that are searched, and the one for new kernels.
 
-A cache entry is machine code in a pickled envelope, and it is loaded and run as found. Anyone who
+A cache entry is machine code in a pickled envelope. It is loaded and run as it is, so anyone who
 can write an entry can run code as this user. So only this user and root are trusted: a folder is
 used only if no other user can write to it or to any folder above it, and an entry is read only if
 no other user owns it or can write to it.
 
-A folder need not be writable. An image or an administrator can prepare one for all users.
+A folder need not be writable. A container image or an administrator can prepare a folder for all
+users.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from typing import NamedTuple
 from armarl.compiler.progress import say, say_once
 
 OF_PACKAGE = Path(__file__).resolve().parents[1] / "kernels"
-"""The folder of an installation. It is only read, unless `ARMARL_CACHE_DIR` names the package."""
+"""The folder in the installed package. It is only read, unless `ARMARL_CACHE_DIR` is the package's
+folder."""
 
 _CHOSEN = "ARMARL_CACHE_DIR"
-_MOST_LINKS = 40  # on the way to a folder, as in Linux
+_MOST_LINKS = 40  # maximum number of links on the path to a folder, as in Linux
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permission of other users
-# Open a file without following a link, and without waiting for a pipe.
+# Flags that open a file without following a link, and without waiting for a pipe.
 _CAREFULLY = 0
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
     _CAREFULLY |= getattr(os, _flag, 0)
@@ -40,7 +42,7 @@ class Folders(NamedTuple):
     Attributes:
         read: the folders that are searched for a kernel, in this order.
         write: the folder for new kernels, which is one of `read`. None if there is none.
-        faults: why no folder, or none before `write`, is written to.
+        faults: for each folder that was tried without success, the reason why it is not writable.
     """
 
     read: tuple[Path, ...]
@@ -48,11 +50,11 @@ class Folders(NamedTuple):
     faults: tuple[str, ...] = ()
 
 
-# --- which folders -------------------------------------------------------------------------------
+# --- choice of folders ---------------------------------------------------------------------------
 
 
 def _from_environment(name: str) -> Path | None:
-    """Return the absolute path in a variable. An empty variable counts as unset, as in XDG."""
+    """Return the path in an environment variable, or None if it is unset, empty or relative."""
     chosen = os.environ.get(name)
     if not chosen:
         return None
@@ -63,14 +65,14 @@ def _from_environment(name: str) -> Path | None:
 
 
 def _home() -> Path | None:
-    with suppress(RuntimeError):  # no HOME, and no such user on this machine
+    with suppress(RuntimeError):  # HOME is not set, and the user is unknown on this machine
         if (home := Path.home()).is_absolute():
             return home
     return None
 
 
 def _own_folders() -> Iterator[Path]:
-    """Yield the candidates for this user's own folder, best first."""
+    """Yield the possible folders of this user, best first."""
     home = _home()
     if sys.platform == "win32":
         if local := _from_environment("LOCALAPPDATA") or (home and home / "AppData" / "Local"):
@@ -81,17 +83,18 @@ def _own_folders() -> Iterator[Path]:
     elif caches := _from_environment("XDG_CACHE_HOME") or (home and home / ".cache"):
         yield caches / "armarl"
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    with suppress(OSError):  # there may be no folder for temporary files either
+    with suppress(OSError):  # there may be no folder for temporary files
         yield Path(tempfile.gettempdir()).absolute() / f"armarl-{user}"
 
 
 def choose_folders() -> Folders:
-    """Return the folders of compiled kernels, down to the first that can be written to.
+    """Return the folders of compiled kernels, up to the first one that can be written to.
 
-    These are the package's own, the one in `ARMARL_CACHE_DIR`, and the user's own. A folder that
-    cannot be written to is still read. A folder in `ARMARL_CACHE_DIR` may be for others too, so it
-    is made as the umask says; the user's own is made only for this user. If the folder in
-    `ARMARL_CACHE_DIR` can be neither read nor written, a message says so.
+    In order, these are the package's folder, the folder in `ARMARL_CACHE_DIR`, and the user's own
+    folders. A folder that cannot be written to is still read. Several users may share the folder in
+    `ARMARL_CACHE_DIR`, so it is created with the permissions of the umask. The user's own folder is
+    created for this user only. If the folder in `ARMARL_CACHE_DIR` can be neither read nor written,
+    a message says so.
     """
     read: list[Path] = []
     faults: list[str] = []
@@ -116,11 +119,11 @@ def choose_folders() -> Folders:
 
 
 def _made(folder: Path, mode: int) -> tuple[Path | None, str | None]:
-    """Make a folder if need be.
+    """Create a folder if it does not exist.
 
     Returns:
-        The folder without links on the way, or None if it may not be used or does not exist; and
-        the reason why it cannot be written to, or None if it can.
+        The folder's path without links, or None if the folder may not be used or does not exist;
+        and the reason why the folder cannot be written to, or None if it can.
     """
     safe = None
     try:
@@ -131,15 +134,15 @@ def _made(folder: Path, mode: int) -> tuple[Path | None, str | None]:
         for step in _path_to(real):
             if not step.exists():
                 step.mkdir(mode=mode, exist_ok=True)
-        if fault := fault_of(real):  # another user may have made it first
+        if fault := fault_of(real):  # another user may have created it first
             return None, fault
         tempfile.TemporaryFile(dir=real).close()
         return real, None
-    except (OSError, ValueError, RuntimeError) as error:  # such as a null character, link loops
+    except (OSError, ValueError, RuntimeError) as error:  # such as a null character, a link loop
         return safe, f"{folder}: {error}"
 
 
-# --- who may write to them -----------------------------------------------------------------------
+# --- users who may write to a folder or file -----------------------------------------------------
 
 
 def _path_to(folder: Path) -> list[Path]:
@@ -148,17 +151,19 @@ def _path_to(folder: Path) -> list[Path]:
 
 
 def _passed(folder: Path) -> Iterator[Path]:
-    """Yield every folder and every link that is passed on the way to a folder, and the folder.
+    """Yield every folder and link on the path to a folder, and the folder itself.
+
+    The paths to the targets of links are included.
 
     Raises:
-        OSError: there are too many links, perhaps in a circle.
+        OSError: there are too many links, perhaps in a loop.
     """
     folder = folder.absolute()
     at, left, links = Path(folder.anchor), [*reversed(folder.parts[1:])], 0
     yield at
     while left:
         if (name := left.pop()) == "..":
-            at = at.parent  # `at` is no link, and was yielded before
+            at = at.parent  # `at` is not a link, and its parent was yielded before
             continue
         yield (step := at / name)
         if not step.is_symlink():
@@ -183,8 +188,8 @@ def fault_of(folder: Path) -> str | None:
     Only this user and root are trusted. Links on the path are checked, and so is every folder and
     link on the way to their targets. If the folder does not exist yet, the folders above it are
     checked. A folder above it may be writable by all if its sticky bit is set, as in /tmp: then
-    users can rename only their own files. On Windows modes tell nothing. There a user's profile is
-    closed to others.
+    users can rename only their own files. On Windows nothing is checked, because file modes have no
+    meaning there. A user's profile is closed to other users.
     """
     if not hasattr(os, "getuid"):
         return None
@@ -221,8 +226,8 @@ def _fault_of_file(found: os.stat_result) -> str | None:
 def open_file(path: Path, flags: int, mode: int = 0o644) -> int:
     """Open a file that only this user and root can have written. Return its descriptor.
 
-    No link is followed, and no pipe is waited for. The file is checked by its descriptor, so it
-    cannot be replaced after the check.
+    The function follows no link and does not wait for a pipe. It checks the open file, so that the
+    file cannot be replaced between the check and the use.
 
     Raises:
         OSError: the file cannot be opened, or others may have written it.
@@ -247,7 +252,7 @@ def read_file(path: Path) -> bytes:
 def write_file(path: Path, content: bytes) -> None:
     """Write a file as a whole or not at all, even if other processes write it at the same time.
 
-    Whatever is at `path`, such as a link or a file of another user, is replaced.
+    Anything at `path`, such as a link or a file of another user, is replaced.
     """
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:

@@ -28,7 +28,7 @@ def usable_levels() -> tuple[str, ...]:
     """
     try:
         features = llvm.get_host_cpu_features()
-    except RuntimeError:  # LLVM does not know them
+    except RuntimeError:  # LLVM does not know the features of this processor
         return ()
     found = {name for name, has_it in features.items() if has_it}
     return tuple(level for level, wanted in LEVELS.items() if wanted <= found)
@@ -39,11 +39,13 @@ def compile_for(level: str) -> None:
 
     Raises:
         ValueError: the level is unknown, or this machine's processor does not have it.
-        RuntimeError: Numba is in use already.
+        RuntimeError: Numba is already imported.
     """
     if level not in usable_levels():
         choices = ", ".join(usable_levels()) or "none"
-        raise ValueError(f"this machine cannot compile for {level!r}; it can for: {choices}")
+        raise ValueError(
+            f"this machine cannot compile for {level!r}; the levels that it can use are: {choices}"
+        )
     if "numba" in sys.modules:
-        raise RuntimeError("choose a level before Numba is imported")
+        raise RuntimeError("Numba is already imported; choose a level before its first import")
     os.environ |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}

@@ -1,4 +1,4 @@
-"""Compile the rules with Numba: the decorators."""
+"""Decorators that compile functions with Numba."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from armarl.compiler.parts import make_kernel, make_part
 
 PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)
 """True if the rules run as plain Python, under `NUMBA_DISABLE_JIT=1`. This is slow, but a debugger
-can step into them. The games are the same, byte by byte."""
+can step into them. The games are the same, byte for byte."""
 
 if PLAIN_PYTHON:
     np.seterr(over="ignore")  # compiled arithmetic on uint64 also wraps silently
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-_ANY_ORDER = frozenset({"reassoc", "nsz", "contract"})  # names of LLVM's flags
+_ANY_ORDER = frozenset({"reassoc", "nsz", "contract"})  # LLVM's flags that allow any order of sums
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,14 +29,15 @@ def kernel(
 ) -> F:
     """Compile a function on first use. A kernel may not allocate, raise, or use Python objects.
 
-    Numba's runtime is left out. It would count references to every array that a kernel touches, and
-    that takes longer than many rules. Code that allocates does not compile without it.
+    Kernels are compiled without Numba's runtime. The runtime would count references to every array
+    that a kernel touches, and that takes longer than many rules. Code that allocates needs the
+    runtime, so it does not compile.
 
     Args:
         function: the function to compile.
-        inline: True compiles it into its callers.
-        entry: False if only kernels call it. Otherwise it is compiled for Python, too, once Python
-            calls it.
+        inline: True compiles the function into its callers.
+        entry: False if only kernels call the function. With True, the function is also compiled for
+            Python when Python first calls it.
         freedom: LLVM's fast-math flags for floating-point arithmetic.
     """
     if PLAIN_PYTHON:
@@ -48,7 +49,7 @@ def kernel(
 
 
 def inlined(function: F) -> F:
-    """A kernel that is compiled into its callers, for functions that innermost loops call.
+    """Compile a kernel into its callers. Use it for functions that innermost loops call.
 
     This saves the cost of calls, which pass seven numbers per array. But the kernel is compiled
     again in each caller, so the first use takes longer.
@@ -57,12 +58,12 @@ def inlined(function: F) -> F:
 
 
 def part(function: F) -> F:
-    """An `inlined` kernel that only kernels call. It has no entry point for Python."""
+    """Compile an `inlined` kernel that only kernels call. It has no entry point for Python."""
     return kernel(function, inline=True, entry=False)
 
 
 def summed(function: F) -> F:
-    """An `inlined` kernel whose sums may be computed in any order, so they can be vectorised.
+    """Compile an `inlined` kernel whose sums may be computed in any order, to vectorise them.
 
     Use it only for learning. The last digits may differ on another kind of processor.
     """
@@ -70,15 +71,15 @@ def summed(function: F) -> F:
 
 
 def compared(function: F) -> F:
-    """Like `summed`, for the largest of many numbers. NaNs may be ignored."""
+    """Compile a kernel like `summed`, for the largest of many numbers. NaNs may be ignored."""
     return kernel(function, inline=True, freedom=_ANY_ORDER | {"nnan"})
 
 
 def merged(function: F) -> F:
-    """A kernel that is merged into its caller before the caller is compiled.
+    """Merge a kernel into its caller before the caller is compiled.
 
-    Use it for functions with only one caller. They are then not optimised and compiled twice, once
-    alone and once in the caller.
+    Use it for functions with only one caller. Numba would otherwise compile and optimise such a
+    function twice: alone and in the caller.
     """
     if PLAIN_PYTHON:
         return function

@@ -1,8 +1,8 @@
 """Fingerprints of kernels: hashes of everything that a kernel is compiled from.
 
-Numba's own cache only checks the file of the function itself. It does not notice when a *callee* in
-another file changes. Here the name of a cache entry depends on everything that the kernel is made
-of.
+Numba's own cache checks only the file of the function itself. It does not notice when a *callee* in
+another file changes. Here the name of a cache entry depends on everything from which the kernel is
+compiled.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _PLAIN = (int, float, complex, str, bytes, type(None), type(Ellipsis), np.generi
 def fingerprint(dispatcher: Any) -> str:
     """Hash everything that the compiler sees of a kernel and of the kernels that it calls.
 
-    This is their bytecode, their constants, the values of the global names that they use, and the
-    versions of the compilers. So it also covers external games and the data that tables were read
-    from, without a list of files. Editing a comment changes nothing.
+    The hash covers their bytecode, their constants, the values of the global names that they use,
+    and the versions of the compilers. So it also covers external games and the contents of tables,
+    without a list of files. A changed comment does not change the hash.
 
     Raises:
         TypeError: a kernel uses a value of a kind that cannot be hashed here.
@@ -76,11 +76,11 @@ def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> Non
         fields = getattr(value, "_fields", "")  # a NamedTuple has fields
         digest.update(f"{value.__module__}.{value.__qualname__}{fields};".encode())
     else:
-        raise TypeError(f"a kernel uses {value!r}, which cannot be hashed")
+        raise TypeError(f"a kernel uses {value!r}, which cannot be hashed for the cache")
 
 
 def _options(dispatcher: Any) -> dict[str, Any]:
-    """Return a dispatcher's options. Sets are sorted, since their order differs by process."""
+    """Return a dispatcher's options. Sets are sorted, because their order differs by process."""
     return {
         name: sorted(value) if isinstance(value, (set, frozenset)) else value
         for name, value in dispatcher.targetoptions.items()
@@ -111,7 +111,8 @@ def _feed_function(function: FunctionType, digest: Any, seen: dict[int, int]) ->
 def _feed_code(code: CodeType, doc: str | None, digest: Any) -> set[str]:
     """Add bytecode and constants, without the docstring, to the hash. Return the names used."""
     names = set(code.co_names)
-    flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)  # profilers change others
+    # Other flags are left out, because profilers change them.
+    flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     known = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     digest.update(f"{known}{code.co_argcount},{flags};".encode() + code.co_code)
     for constant in code.co_consts:

@@ -1,12 +1,14 @@
-"""The disk cache of compiled kernels. It saves compiling them in every process.
+"""The disk cache of compiled kernels, so that not every process compiles them.
 
-`cache_folders` says where entries are looked for, and which are trusted. Entries carry a checksum
-against accidents. Empty, truncated or damaged entries are compiled again. Without a folder to write
-to, or with a full disk, kernels are compiled in every process, and a message says so.
+`cache_folders` chooses the folders that are searched, and the entries that are trusted. Each entry
+has a checksum against accidental damage. Empty, truncated or damaged entries are compiled again.
+Without a folder to write to, or with a full disk, kernels are compiled in every process, and a
+message says so.
 
-Cache entries of many processes are linked into one process. Numba tells kernels of the same name
-apart by a number that counts within a process. Closures share one name, whatever they close over,
-so each gets a name of its own here. Otherwise one could be called in place of another.
+A process may load entries that many processes have compiled. Numba distinguishes kernels of the
+same name by a number that is unique only within a process. Closures have the same name, whatever
+they close over, so each closure gets a name of its own here. Otherwise one closure could be called
+in place of another.
 """
 
 from __future__ import annotations
@@ -32,34 +34,34 @@ from armarl.compiler.fingerprints import fingerprint
 from armarl.compiler.parts import Part
 from armarl.compiler.progress import say_once
 
-_EDITION = 4  # increase it when older cache entries must not be read
+_EDITION = 4  # increase this number when older cache entries must not be read
 _CHECKSUM_BYTES = 32
 
 # --- one process compiles, the others wait -------------------------------------------------------
 
-_LOCKS = ".locks"  # the file in which each entry has a byte that a process can lock
-_PAUSE = 0.05  # seconds between attempts to lock it
-_patience = 300.0  # seconds that this process will wait for others, which may have been stopped
+_LOCKS = ".locks"  # the name of the file in which each entry has a byte that a process can lock
+_PAUSE = 0.05  # seconds between attempts to lock a byte
+_patience = 300.0  # seconds that this process still waits for others, which may be suspended
 
 
 @cache
 def _lock_file(folder: Path) -> int:
-    """Open a folder's lock file for the rest of this process. Closing it would end all its locks.
+    """Open a folder's lock file and keep it open, because closing it would release all locks.
 
     Raises:
         OSError: the folder is not writable, or others may have made the file.
     """
     descriptor = open_file(folder / _LOCKS, os.O_RDWR | os.O_CREAT, 0o600)
-    if hasattr(os, "fchmod"):  # a user who can read it can lock it, and make us wait
-        with suppress(OSError):  # the file is root's
+    if hasattr(os, "fchmod"):  # a user who can read the file can lock it and make this process wait
+        with suppress(OSError):  # the file belongs to root
             os.fchmod(descriptor, 0o600)
     return descriptor
 
 
 def _try_to_lock(descriptor: int, place: int) -> bool:
-    """Lock a byte of a file, unless another process has locked it.
+    """Lock a byte of a file. Return False if another process has locked it.
 
-    The operating system ends a lock when its process dies.
+    The operating system releases the locks of a process when the process ends.
 
     Raises:
         OSError: the file system has no locks.
@@ -74,7 +76,7 @@ def _try_to_lock(descriptor: int, place: int) -> bool:
             import fcntl
 
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-    except (BlockingIOError, PermissionError):  # what POSIX and Windows raise if it is locked
+    except (BlockingIOError, PermissionError):  # POSIX and Windows raise these if it is locked
         return False
     return True
 
@@ -93,17 +95,18 @@ def _unlock(descriptor: int, place: int) -> None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Keep other processes from compiling an entry. First wait for one that compiles it now.
+    """Lock a cache entry, so that no other process compiles it. First wait for one that does so.
 
-    A process that compiles a kernel waits only for those that the kernel calls, so no two wait for
-    each other. Where nothing can be locked, or for too long, the entry is compiled nevertheless.
+    A process that compiles a kernel waits only for the kernels that this kernel calls, so two
+    processes never wait for each other. If the entry cannot be locked, or the wait is too long, the
+    entry is compiled without a lock.
     """
     global _patience
     try:
         descriptor = _lock_file(path.parent)
-        place = int(path.name[-7:], 16)  # of the hash; Windows locks only the first 2 GiB
+        place = int(path.name[-7:], 16)  # 7 digits of the hash: Windows locks only the first 2 GiB
         while not (is_locked := _try_to_lock(descriptor, place)) and _patience > 0:
-            say_once("another process compiles the same kernels; waiting for it ...")
+            say_once("another process is compiling the same kernels; waiting for it ...")
             time.sleep(_PAUSE)
             _patience -= _PAUSE
     except OSError:
@@ -117,7 +120,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 class _Compiling(threading.local):
-    """The locks of the kernel that this thread compiles. They end when it is compiled or fails."""
+    """The locks that this thread holds while it compiles a kernel, until success or failure."""
 
     locks: ExitStack | None = None
 
@@ -130,7 +133,7 @@ _levels = cache(usable_levels)
 
 
 class KernelCache(_Cache):  # type: ignore[misc]
-    """The cache entries of one kernel. A file per signature has a checksum and Numba's envelope."""
+    """The cache entries of one kernel, a file per signature: a checksum and Numba's envelope."""
 
     def __init__(self, dispatcher: Any, folders: Folders) -> None:
         self._dispatcher, self._folders = dispatcher, folders
@@ -153,9 +156,10 @@ class KernelCache(_Cache):  # type: ignore[misc]
                 path.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel from the cache, or None if there is none.
+        """Return the compiled kernel from the cache, or None if the cache does not contain it.
 
-        Then this process is the only one that compiles it, until `compile` of the dispatcher ends.
+        In the latter case, the entry is locked until the dispatcher's `compile` ends, so that only
+        this process compiles it.
         """
         target_context.refresh()
         names = self._entries(sig, target_context.codegen().magic_tuple())
@@ -184,7 +188,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
             if hashlib.sha256(payload).digest() != checksum:
                 raise ValueError("the checksum is wrong")
             return self._unpacked(payload, target_context)
-        except Exception as error:  # Numba may raise anything, and the entry can be made again
+        except Exception as error:  # Numba may raise any error, and the kernel is compiled again
             say_once(f"recompiling a damaged cache entry in {path.parent} ({error})")
             return None
 
@@ -200,11 +204,11 @@ class KernelCache(_Cache):  # type: ignore[misc]
         try:
             payload = self._packed(data)
             write_file(self._folders.write / names[0], hashlib.sha256(payload).digest() + payload)
-        except (OSError, RuntimeError, pickle.PicklingError) as error:  # Numba cannot pack all
+        except (OSError, RuntimeError, pickle.PicklingError) as error:  # some cannot be pickled
             say_once(f"compiled rules cannot be cached: {error}")
 
     def _packed(self, data: Any) -> bytes:
-        """Return Numba's envelope of a compiled kernel."""
+        """Return a compiled kernel in Numba's envelope, as bytes."""
         packed: bytes = dumps(data._reduce())
         return packed
 
@@ -216,7 +220,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     @property
     def _compiler(self) -> str:
-        """Versions of further compilers that are not in every kernel's `fingerprint`."""
+        """The versions of compilers that `fingerprint` does not contain. Subclasses override it."""
         return ""
 
     @property
@@ -238,8 +242,8 @@ class KernelCache(_Cache):  # type: ignore[misc]
     def _entries(self, sig: Any, target: Any) -> list[str]:
         """Return the file names of a signature, best first; empty if the kernel cannot be hashed.
 
-        New entries get the first name. Numba calls this before it compiles, so a closure gets its
-        own name in time.
+        A new entry gets the first name. Numba loads an entry before it compiles, so a closure gets
+        a name of its own before it is compiled.
         """
         try:
             content = fingerprint(self._dispatcher)
@@ -256,7 +260,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 def keep(
     dispatcher: Any, cache: type[KernelCache] = KernelCache, folders: Folders | None = None
 ) -> Any:
-    """Give a dispatcher a disk cache."""
+    """Give a dispatcher a disk cache. Return the dispatcher."""
     compile = dispatcher.compile
 
     def compile_alone(sig: Any) -> Any:

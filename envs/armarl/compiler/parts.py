@@ -1,10 +1,10 @@
-"""Kernels as other kernels call them: compiled halfway, and finished as a part of each caller.
+"""Kernels that other kernels call: compiled only to LLVM code, and finished in each caller.
 
 Numba compiles every function to machine code with entry points for Python, and compiles its code
 again in each function that calls it. But most kernels are called only by kernels. So a `Kernel`
-has two dispatchers: itself for Python, and its `part` for kernels. The code of a part is neither
-optimised nor made machine code by itself. The first step from an empty cache then takes 0.53 to
-0.60 of the CPU time.
+has two dispatchers: itself for calls from Python, and its `part` for calls from kernels. A part is
+neither optimised nor compiled to machine code on its own. With an empty cache, the first step then
+takes only 0.53 to 0.60 of the CPU time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numba.core.registry import CPUDispatcher
 
 Keep = Callable[[Any], Any]
 
-_USUAL = {"nopython": True, "boundscheck": None}  # as `numba.njit` has it
+_USUAL = {"nopython": True, "boundscheck": None}  # the defaults of `numba.njit`
 _NO_ENTRY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -34,7 +34,7 @@ class _Code(JITCodeLibrary):  # type: ignore[misc]
     def _finalize_final_module(self) -> None:
         names = (variable.name for variable in self._final_module.global_variables)
         if any(name.startswith(RuntimeLinker.PREFIX) for name in names):
-            super()._finalize_final_module()  # the code calls itself, by its address in memory
+            super()._finalize_final_module()  # the code calls itself by its address in memory
         else:
             self._finalize_dynamic_globals()
             self._verify_declare_only_symbols()
@@ -42,11 +42,11 @@ class _Code(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> _Code:
-        """An object with `set_env`, for which Numba asks."""
+        """The object whose `set_env` Numba calls."""
         return self
 
     def set_env(self, name: str, env: Any) -> None:
-        """Set a variable of the code, if it is in memory."""
+        """Set a variable of the code, if the code is in memory."""
         if self._codegen._engine.is_symbol_defined(name):
             self._codegen.set_env(name, env)
 
@@ -55,7 +55,7 @@ class _Code(JITCodeLibrary):  # type: ignore[misc]
 
 
 class _Compiler(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler, with a library of our own for the code."""
+    """Numba's compiler, which puts the code into a library of class `_Code`."""
 
     def define_pipelines(self) -> list[Any]:
         state = self.state
@@ -64,10 +64,10 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 
 
 class Part(CPUDispatcher):  # type: ignore[misc]
-    """A compiled function as kernels call it. Python cannot call it."""
+    """A compiled function that kernels can call. Python cannot call it."""
 
     def rebuilt(self, target_context: Any, saved: Any) -> CompileResult:
-        """Return what was compiled, from what Numba's `CompileResult` has saved of it."""
+        """Return the `CompileResult` from the data that its method `_reduce` has saved."""
         (name, code), fndesc, env, signature, _, _, annotation, init, envs = saved
         library = _Code(target_context.codegen(), name)
         library._final_module = llvm.parse_bitcode(code)
@@ -94,11 +94,11 @@ def make_part(function: Any, keep: Keep, **options: Any) -> Any:
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A compiled function as Python calls it."""
+    """A compiled function that Python can call. Kernels call its `part`."""
 
     @cached_property
     def part(self) -> Any:
-        """The same function as kernels call it. Without a cache, unless `make_kernel` sets it."""
+        """The same function for calls from kernels. Only a part from `make_kernel` has a cache."""
         return make_part(self.py_func, _uncached, **self.targetoptions)
 
     @property
@@ -107,7 +107,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         return types.Dispatcher(self if self.is_compiling else self.part)
 
     def add_overload(self, result: Any) -> None:
-        """Note a compiled signature, once the variables of its parts are set."""
+        """Add a compiled signature, after setting the variables of its parts."""
         for env in result._find_referenced_environments():
             result.library.codegen.set_env(env.env_name, env)
         super().add_overload(result)
@@ -122,7 +122,7 @@ def make_kernel(function: Any, keep: Keep, **options: Any) -> Any:
         options: Numba's options.
     """
     kernel = Kernel(function, {}, {**_USUAL, **options})
-    kernel.part = make_part(function, keep, **options)  # first: a cache may change a name
+    kernel.part = make_part(function, keep, **options)  # before `keep`, which may change the name
     return keep(kernel)
 
 

@@ -1,8 +1,8 @@
-"""Messages of the compiler: that kernels are being compiled, and how many are done.
+"""Messages during compilation: a warning at its start, and the number of compiled kernels.
 
-Each process says so once, as a warning of the logger `armarl`, which Python prints to stderr unless
-a program routes it elsewhere. On a terminal a second line counts the kernels, and is erased when
-they are compiled.
+Each process logs the warning once, with the logger `armarl`. Python prints it to stderr unless a
+program routes it elsewhere. On a terminal, a second line counts the kernels. The line is erased
+when they are compiled.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 from numba.core import event
 
 _ERASE = "\r\x1b[K"  # go to the start of the line, and clear it
-_MOST_COLUMNS = 78  # a longer line could not be erased
+_MOST_COLUMNS = 78  # a longer line could wrap, and then could not be erased
 
 
 _logger = logging.getLogger("armarl")
 
 
 def say(line: str) -> None:
-    """Log a line, without what could move a terminal."""
+    """Log a line, with `?` in place of characters that a terminal could take for a command."""
     _counter.erase()
     _logger.warning("%s", "".join(letter if letter.isprintable() else "?" for letter in line))
 
@@ -35,9 +35,9 @@ def say_once(line: str) -> None:
 
 
 class _Counter(event.Listener):  # type: ignore[misc]
-    """Count the kernels that are compiled. Numba compiles a kernel's callees while it compiles it.
+    """A counter of compiled kernels. While Numba compiles a kernel, it also compiles the callees.
 
-    Numba's lock lets one thread compile at a time.
+    Numba has a lock that lets only one thread compile at a time, so the counter needs no lock.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class _Counter(event.Listener):  # type: ignore[misc]
         kernel = event.data["dispatcher"]
         module = kernel.py_func.__module__ or ""  # None if made by `exec`
         if not self._depth:
-            if not module.startswith("armarl"):  # a function of the user's own
+            if not module.startswith("armarl"):  # a function of the user
                 return
             self._total = self._compiled + _count_uncompiled(kernel, set())
         self._depth += 1
@@ -69,28 +69,28 @@ class _Counter(event.Listener):  # type: ignore[misc]
                 self.erase()
 
     def _show(self, name: str) -> None:
-        """Write the number of compiled kernels over the line before, if stderr is a terminal."""
+        """Overwrite the counting line, if stderr is a terminal."""
         if sys.stderr is None or not sys.stderr.isatty():
             return
         if not _logger.isEnabledFor(logging.WARNING):
             return
-        total = max(self._total, self._compiled + self._depth)  # one may have several signatures
+        total = max(self._total, self._compiled + self._depth)  # a kernel may have many signatures
         seconds = time.monotonic() - self._begun
         line = f"ArmaRL: {self._compiled} of about {total} kernels, {seconds:.0f} s: {name}"
         print(f"{_ERASE}{line[:_MOST_COLUMNS]}", end="", file=sys.stderr, flush=True)  # noqa: T201
         self._is_shown = True
 
     def erase(self) -> None:
-        """Erase the line."""
+        """Erase the counting line, if it is shown."""
         if self._is_shown:
             self._is_shown = False
             print(_ERASE, end="", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _count_uncompiled(kernel: Any, seen: set[int]) -> int:
-    """Count a kernel and the kernels that it calls, without those that are compiled already.
+    """Count a kernel and the kernels that it calls, without those that are already compiled.
 
-    A name that is only one of another object's attributes, as in `verbs.apply`, is found too.
+    Kernels that are attributes of a NamedTuple, as in `verbs.apply`, are found too.
     """
     if id(kernel) in seen or kernel.overloads:
         return 0
@@ -105,7 +105,7 @@ def _count_uncompiled(kernel: Any, seen: set[int]) -> int:
 
 
 def _holds(value: Any) -> bool:
-    """Return whether kernels may be attributes of a value: of a NamedTuple."""
+    """Return whether a value is a NamedTuple, whose attributes may be kernels."""
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 

@@ -22,7 +22,8 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _1 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(1)
 _11, _UNIT = np.uint64(11), 2.0**-53
-_EACH, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # for bytes of a word
+# A word whose bytes are all 1, and a word with the top bit of each byte.
+_EACH, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
 
 @inlined
@@ -56,12 +57,13 @@ def random_below(state: State, n: Int) -> Int:
 #
 # Players see numbers of these streams. SplitMix64 can be inverted: two of its numbers reveal its
 # state, and the state reveals the seed of the deal. So a one-way function derives a stream from
-# its seed, and the numbers that players see from the stream.
+# its seed. The same function derives the numbers that players see from the stream.
 
-_SEEDED, _DRAWN, _MOVED_ON = np.uint64(1), np.uint64(2), np.uint64(3)  # the purposes of a hash
+# The words that are hashed, one for each purpose.
+_SEEDED, _DRAWN, _MOVED_ON = np.uint64(1), np.uint64(2), np.uint64(3)
 _SIP_0, _SIP_1 = np.uint64(0x736F6D6570736575), np.uint64(0x646F72616E646F6D)
 _SIP_2, _SIP_3 = np.uint64(0x6C7967656E657261), np.uint64(0x7465646279746573)
-_LENGTH, _LAST = np.uint64(8 << 56), np.uint64(0xFF)  # for a message of one word
+_LENGTH, _LAST = np.uint64(8 << 56), np.uint64(0xFF)  # constants of SipHash for one word
 _ZERO = np.uint64(0)
 
 
@@ -91,10 +93,10 @@ def _sip_block(a: Int, b: Int, c: Int, d: Int, block: Any) -> tuple[Any, Any, An
 
 @kernel
 def sip_hash(key: Int, more_key: Int, word: Int) -> Int:
-    """SipHash-2-4 (Aumasson and Bernstein, 2012) of a word under a key of two words, all uint64.
+    """Return SipHash-2-4 (Aumasson and Bernstein, 2012) of a word and a two-word key, all uint64.
 
-    No better way than trying all keys is known to get from a hash to its key, or to the hash of
-    another word.
+    No known way to find the key from a hash, or the hash of another word, is better than trying all
+    keys.
     """
     a, b, c, d = _SIP_0 ^ key, _SIP_1 ^ more_key, _SIP_2 ^ key, _SIP_3 ^ more_key
     a, b, c, d = _sip_block(a, b, c, d, word)
@@ -107,7 +109,7 @@ def sip_hash(key: Int, more_key: Int, word: Int) -> Int:
 
 @kernel
 def seed_chance(chance: NDArray[np.uint64], i: Int, number: Int) -> None:
-    """Seed stream `i` with any int64. Only trying seeds can find the seed from the stream."""
+    """Seed stream `i` with any int64. To find the seed from the stream, one must try all seeds."""
     chance[i] = sip_hash(np.uint64(number), _ZERO, _SEEDED)
 
 
@@ -138,14 +140,14 @@ _2 = np.uint64(2)
 
 @inlined
 def split_draw(draw: Real, part: Int) -> Real:
-    """Derive another random number in [0, 1) by hashing, a different one for each `part` 1 to 3."""
+    """Return another random number in [0, 1), a hash of `draw` and `part`. `part` is 1 to 3."""
     word = np.uint64(draw * 2.0**53)
     return np.float64(np.int64(mix((word << _2) ^ np.uint64(part)) >> _11)) * _UNIT
 
 
 @kernel
 def split_all(draws: NDArray[np.float64], parts: NDArray[np.float64]) -> None:
-    """Write the first and the second part of each of n random numbers to `parts`, (2, n)."""
+    """Write parts 1 and 2 (see `split_draw`) of each of n random numbers to `parts`, (2, n)."""
     for i in range(draws.size):
         for part in range(2):
             parts[part, i] = split_draw(draws[i], part + 1)
@@ -156,9 +158,9 @@ def split_all(draws: NDArray[np.float64], parts: NDArray[np.float64]) -> None:
 
 @inlined
 def _byte_at(word: Int, rank: Int) -> Int:
-    """Return the index of the one with `rank` ones before it, in a word of bytes 0 or 1."""
-    ones_so_far = word * _EACH  # byte i holds the number of ones in bytes 0 to i
-    beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS  # counts over `rank`
+    """Return the index of the 1 with `rank` ones before it, in a word whose bytes are 0 or 1."""
+    ones_so_far = word * _EACH  # byte i contains the number of ones in bytes 0 to i
+    beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS  # where it is > `rank`
     return 8 - count(beyond)
 
 
@@ -166,7 +168,8 @@ def _byte_at(word: Int, rank: Int) -> Int:
 def pick(mask: Mask, draw: float) -> Int:
     """Return the legal action at the fraction `draw`, in [0, 1), of the list of legal actions.
 
-    Returns 0 if none is legal. A mask holds only 0 and 1, so one instruction counts eight actions.
+    Returns 0 if no action is legal. All entries of a mask are 0 or 1, so one instruction counts
+    eight actions.
 
     Example:
         >>> import numpy as np
@@ -198,7 +201,7 @@ def pick(mask: Mask, draw: float) -> Int:
 def list_legal(mask: Mask, actions: NDArray[np.uint32]) -> Int:
     """Write the legal actions of a mask to `actions`, in order. Return their number.
 
-    A mask is mostly 0, so eight actions are skipped in one step.
+    Most entries of a mask are 0, so the loop skips eight illegal actions in one step.
     """
     whole = mask.size - mask.size % 8
     n = 0

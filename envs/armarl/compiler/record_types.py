@@ -2,7 +2,7 @@
 
 Compiled code reads a field as an attribute and widens every integer to 64 bits. A scalar of a NumPy
 structured array does neither. So with `NUMBA_DISABLE_JIT=1` states are records of a type that does
-both. The rules then run unchanged under a debugger, with the same bytes as a result.
+both. The rules then run unchanged under a debugger, and the states have the same bytes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def record_type(fields: Fields, needed: Sequence[str] = ("rng", "players")) -> n
 
     Args:
         fields: the fields.
-        needed: fields that must be there. The default is for states; other records need none.
+        needed: the names of fields that must exist. The default is for states. Other records need
+            no particular fields.
 
     Raises:
         ValueError: there are gaps between the fields, or a field is missing.
@@ -71,6 +72,6 @@ def record_type(fields: Fields, needed: Sequence[str] = ("rng", "players")) -> n
     if used != layout.itemsize:
         raise ValueError(
             f"the fields fill {used} of {layout.itemsize} bytes: put the widest first and add "
-            "spare bytes at the end, since copies leave the bytes in gaps undefined"
+            "spare bytes at the end, because copies leave the bytes in gaps undefined"
         )
     return np.dtype((PlainRecord, layout)) if PLAIN_PYTHON else layout

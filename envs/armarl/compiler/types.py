@@ -1,4 +1,4 @@
-"""Type aliases for the arguments of kernels, for readers and type checkers; Numba ignores them."""
+"""Type aliases for arguments of kernels, for readers and type checkers. Numba ignores them."""
 
 from __future__ import annotations
 

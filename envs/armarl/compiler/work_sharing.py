@@ -1,4 +1,4 @@
-"""Compiled code by which several threads take shares of work from a batch of games."""
+"""The compiled loop with which several threads take shares of a batch of games."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import PLAIN_PYTHON
 
-# Entries of `progress`: the number of shares taken, the number of shares played, and the number of
+# Indices of `progress`: the number of shares taken, the number of shares played, and the number of
 # the call.
 TAKEN, PLAYED, CALL = range(3)
-_PATIENCE = 80_000  # polls before a waiting thread goes to sleep, about 100 microseconds
+_PATIENCE = 80_000  # number of polls before a thread sleeps, about 100 microseconds
 
 _INTEGER = types.int64
 _INTEGERS = types.Array(_INTEGER, 1, "C")
@@ -27,12 +27,12 @@ Body: TypeAlias = Callable[..., None]
 two threads share. A body may have one more parameter, `fixed` (`armarl.core.binding`)."""
 
 
-# Numba offers atomic operations only for GPUs.
+# Numba has atomic operations only for GPUs, so the two for a CPU are defined here.
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _fetch_and_add(typing_context: Any, numbers: Any, i: Any, addend: Any) -> Any:
-    """Atomic `numbers[i] += addend` for int64. Returns the old value."""
+    """Do `numbers[i] += addend` atomically, for int64. Return the old value."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature, arguments)
@@ -43,7 +43,7 @@ def _fetch_and_add(typing_context: Any, numbers: Any, i: Any, addend: Any) -> An
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _load(typing_context: Any, numbers: Any, i: Any) -> Any:
-    """Atomic load of `numbers[i]`, int64. It sees what other threads have written."""
+    """Load `numbers[i]`, int64, atomically, with the value that another thread may have written."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature, arguments)
@@ -53,13 +53,13 @@ def _load(typing_context: Any, numbers: Any, i: Any) -> Any:
 
 
 def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Return a pointer to `numbers[i]`, the first two arguments."""
+    """Return a pointer to `numbers[i]`. `numbers` and `i` are the first two arguments."""
     array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
     return builder.gep(array.data, [arguments[1]])
 
 
 def _fetch_and_add_alone(numbers: NDArray[np.int64], i: int, addend: int) -> int:
-    """`_fetch_and_add` in plain Python, where one thread plays all games."""
+    """Do `_fetch_and_add` in plain Python, where one thread plays all games."""
     before = int(numbers[i])
     numbers[i] += addend
     return before
@@ -70,7 +70,7 @@ if PLAIN_PYTHON:
 
 
 def body(batch: Any, i: int, thread: int) -> None:
-    """A placeholder for the body that `armarl.core.binding` compiles `take_shares` with."""
+    """Stand in for the body that `armarl.core.binding` compiles into `take_shares`."""
     raise NotImplementedError
 
 
@@ -83,8 +83,8 @@ def take_shares(
 ) -> None:
     """Play one share of a batch after another, until all are taken.
 
-    Thread 0 then waits for the other threads. They poll for its next call for a while, since waking
-    a thread takes long.
+    Thread 0 then waits for the other threads. These poll for the next call for a while, because
+    waking a thread takes long.
     """
     if thread == 0:
         progress[CALL] = _fetch_and_add(calls, 0, 1) + 1

@@ -1,1 +1,1 @@
-"""The contract of a game and the code written once for every game: `Game`, tables, batch loops."""
+"""The contract of a game, and the code that all games share: `Game`, tables and batch loops."""

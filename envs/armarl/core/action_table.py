@@ -19,22 +19,22 @@ from armarl.common.numbers import action_number
 from armarl.common.read_only import ReadOnly
 from armarl.core.observation_table import _hash
 
-_VALUE = r"(\S.*?)"  # stands for {} in the pattern of a notation
+_VALUE = r"(\S.*?)"  # matches a value in the place of {} in a notation
 
 
-_NEAR = 0.92  # difflib similarity from which an unknown notation counts as a typing error
+_NEAR = 0.92  # minimum difflib similarity of an unknown notation that counts as a typing error
 
 
 @dataclass(frozen=True)
 class ActionFamily:
-    """Actions that differ only in their arguments; the last argument varies fastest over the ids.
+    """Actions that differ only in their arguments. By id, the last argument varies fastest.
 
     Attributes:
         name: the key of the family in `ActionTable.first`.
         text: the notation, with one `{}` per argument.
         arguments: the values of each argument.
         meaning: the explanation for documentation and error messages.
-        public: the notation that the other seats see, if they learn less: `W? {1}`.
+        public: the notation that the other seats see, if it hides something: `W? {1}`.
         at: for each value of the last argument, the origin cell and the target cell on the board,
             -1 where there is none. Empty if the actions touch no cell.
 
@@ -62,9 +62,10 @@ class ActionFamily:
         return prod(len(values) for values in self.arguments)
 
     def wrong_value(self, text: str) -> str | None:
-        """The error text for a wrong argument value in `text`.
+        """Return the error text for a wrong argument value in `text`.
 
-        Returns None if `text` does not have the form of this family, or if each value is known.
+        The result is None if `text` does not have the form of this family, or if each value is
+        known.
         """
         pattern = re.escape(self.text).replace(r"\{\}", _VALUE)
         found = re.fullmatch(pattern, text, re.IGNORECASE)
@@ -78,19 +79,20 @@ class ActionFamily:
         return None
 
     def texts(self, public: bool = False) -> list[str]:
-        """The notation of each action, or with `public` the notation that the other seats see."""
+        """Return the notation of each action, or with `public` the notation for other seats."""
         text = self.public if public and self.public else self.text
         return [text.format(*values) for values in product(*self.arguments)]
 
 
 class ActionPlaces(NamedTuple):
-    """Board cells and edges of each action, so that a network can score actions by cell embeddings.
+    """The board cells and the edge of each action. Networks use them to score actions by cells.
 
     Attributes:
         origin: int64 (actions,), the cell from which an action starts, or -1.
         target: int64 (actions,), the cell to which it goes or on which it acts, or -1.
         edge: int64 (actions,), the index of the edge from origin to target, or -1. For a wall
-            between two squares, origin and target are the squares and the edge is the line.
+            between two squares, origin and target are the squares. The edge is the line between
+            them.
     """
 
     origin: NDArray[np.int64]
@@ -175,7 +177,7 @@ class ActionTable:
         return action
 
     def _nearest(self, text: str) -> str:
-        """The hint in the error text for an unknown notation."""
+        """Return the hint in the error text for an unknown notation."""
         text = " ".join(text.split())
         written, known = text.lower(), {action.lower(): action for action in self.texts}
         if same := known.get(written):
@@ -196,7 +198,10 @@ class ActionTable:
 
     @cached_property
     def hash(self) -> str:
-        """Digest of all notations; saved policies and records must agree on it."""
+        """A hash of all notations. Saved policies and records contain it.
+
+        They can be used only with a table that has the same hash.
+        """
         return _hash(self.texts)
 
     def markdown(self) -> str:
@@ -211,7 +216,7 @@ class ActionTable:
 
 
 def _places(families: Sequence[ActionFamily], edges: Sequence[tuple[int, int]]) -> ActionPlaces:
-    """The board cells and edges of all actions; `edges` lists pairs (from, to) in order."""
+    """Return the cells and the edge of each action. `edges` lists the pairs (from, to) by index."""
     ends: list[tuple[int, int]] = []
     for family in families:
         at = family.at or [(-1, -1)] * (len(family.arguments[-1]) if family.arguments else 1)

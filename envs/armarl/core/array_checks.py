@@ -1,17 +1,18 @@
 """Argument checks at the entry points of `Game`.
 
-Compiled loops run without bounds checks and trust every array that passes here. So an array must
-have the right dtype, be C-contiguous, be long enough, and be writeable if a loop writes to it. Row
-indices must be in range. Where rows are written, no index may occur twice, since several threads
-write rows at the same time.
+Compiled loops run without bounds checks and trust every array that passes these checks. So an array
+must have the right dtype, be C-contiguous, be long enough, and be writeable if a loop writes to it.
+Row indices must be in range. Where rows are written, no index may occur twice, because several
+threads write rows at the same time.
 
-Arrays may lie: a subclass can have another `shape`, and another thread can write to an array, or
-change its shape, between its check and its use. So a check returns what is safe to use after it.
-Columns (indices, actions, seats, seeds, draws) are copied first and then checked. Batches of states
-are too large to copy at every call: the check returns a view of the base class, whose shape and
-dtype nobody else can change. The contents still belong to the caller, so nothing may write to the
-states while a call uses them. States must belong to the same variant: two variants can share a
-record type, but one may have actions or seats for which the other has no room.
+An array may not be what it seems: a subclass can report another `shape`, and another thread can
+write to an array, or change its shape, between the check and the use. So each check returns an
+array that is safe to use. Columns (indices, actions, seats, seeds, draws) are copied first and then
+checked. Batches of states are too large to copy at every call. So their check returns a view as a
+plain `numpy.ndarray`, whose shape and dtype nobody else can change. The contents still belong to
+the caller, so nothing may write to the states while a call uses them. States must belong to the
+game's variant. Two variants can share a record type, but one may have more actions or seats than
+the arrays of the other have room for.
 """
 
 from __future__ import annotations
@@ -24,18 +25,19 @@ from numpy.typing import NDArray
 
 from armarl.common.numbers import _HIGHEST, _LOWEST
 
-LARGEST_BATCH = 1 << 31  # in games
+LARGEST_BATCH = 1 << 31  # maximum number of games
 
 
 def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> NDArray[Any]:
     """Check the dtype and memory layout of an array and, if it is `written`, that it is writeable.
 
     Returns:
-        A view of the array, of the base class. Use it instead of the array.
+        A view of the array as a plain `numpy.ndarray`. Use it instead of the argument.
 
     Raises:
         TypeError: `array` is not an array of this dtype.
-        ValueError: it is not C-contiguous and aligned, or it is read-only but would be written.
+        ValueError: `array` is not C-contiguous and aligned, or it is read-only but would be
+            written.
     """
     kind = type(array)
     plain = issubclass(kind, np.ndarray) and not issubclass(kind, np.ma.MaskedArray)
@@ -68,7 +70,7 @@ def check_apart(**arrays: Any) -> None:
 
 
 def _said(name: str) -> str:
-    """The argument name that the caller knows: `out_seats` stands for `out.seats`."""
+    """Return the name of an argument as the caller knows it: `out.seats` for `out_seats`."""
     return name.replace("out_", "out.")
 
 
@@ -83,9 +85,9 @@ def _share_memory(one: Any, other: Any) -> bool:
 
 
 def takes(array: Any, shape: tuple[int, ...], dtype: Any) -> bool:
-    """Whether compiled loops may write to `array` as an array of this shape and dtype.
+    """Return whether `array` has this shape and dtype, and compiled loops may write to it.
 
-    Subclasses are refused, since their attributes may lie.
+    Subclasses are refused, because their attributes may be wrong.
     """
     return (
         type(array) is np.ndarray
@@ -132,7 +134,7 @@ def check_numbers(
 
     Raises:
         TypeError: `numbers` is not an int64 array.
-        ValueError: it has another shape, or a value is out of range.
+        ValueError: `numbers` has another shape, or a value is out of range.
     """
     found: NDArray[np.int64] = check_array(name, numbers, np.int64).copy()
     check_size(name, found, size)
@@ -159,7 +161,7 @@ def check_masks(masks: Any, actions: int) -> NDArray[np.int8]:
 
     Raises:
         TypeError: `masks` is not an int8 array.
-        ValueError: it has another shape or other values.
+        ValueError: `masks` has another shape or other values.
     """
     found: NDArray[np.int8] = check_array("masks", masks, np.int8).copy()
     if found.ndim != 2 or found.shape[1] != actions:

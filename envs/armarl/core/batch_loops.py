@@ -1,13 +1,13 @@
-"""Compiled loops that all environments run, written once for all games.
+"""The bodies of the compiled loops that all environments run. All games share them.
 
 A *body* does the work for game `i` of a batch. The batch is a NamedTuple of arrays that the caller
 allocates. `Game.run` distributes the games over threads (`armarl.core.threads`). A GPU kernel calls
-the same body with its own thread's `i`. `verbs` stands for the verbs of the game that a body is
-compiled for (`armarl.core.binding`).
+the same body with its own thread's `i`. `verbs` stands for the verbs of the game for which a body
+is compiled (`armarl.core.binding`).
 
-If a batch has `games`, body `i` works on state `games[i]` and on row `i` of the other arrays. In
-scratch arrays, `rows[own(thread)]` is the row that no other thread touches. In `WrittenRows`, body
-`i` writes all of row `i` and reads nothing.
+If a batch has a field `games`, call `i` of the body works on state `games[i]` and on row `i` of the
+other arrays. In scratch arrays, `rows[own(thread)]` is the row that no other thread touches. In
+arrays of type `WrittenRows`, call `i` writes all of row `i` and reads nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Scratch = States  # records of the type `Variant.scratch`
 PackedMasks = NDArray[np.int32]  # (n, `packed_size`) masks with 32 actions per word
 PER_WORD = 32
 
-# Results of `play_one` in place of a seat.
+# Results of `play_one`, in place of a seat, after the end of the game or an illegal action.
 HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL = -ENDED, -CUT_SHORT, -ILLEGAL
 ILLEGAL_REWARD = -1.0
 
@@ -56,9 +56,9 @@ def packed_size(actions: int) -> int:
 
 
 def pack(mask: Mask, packed: NDArray[np.int32]) -> None:
-    """Write a mask to bits: action `a` is bit `a % 32` of word `a // 32`.
+    """Pack a mask into bits: action `a` is bit `a % 32` of word `a // 32`.
 
-    A GPU has a loop of its own (`armarl.devices.cuda_kernels`).
+    On a GPU, `pack_singly` replaces this function (see `armarl.devices.cuda_kernels`).
     """
     size = mask.size
     for word in range(size // PER_WORD):
@@ -66,7 +66,7 @@ def pack(mask: Mask, packed: NDArray[np.int32]) -> None:
     rest = size % PER_WORD
     if rest == 0:
         return
-    if size > PER_WORD:  # the last 32 actions, without the actions of the word before
+    if size > PER_WORD:  # read the last 32 actions, and shift out those of the word before
         packed[packed.size - 1] = np.int32(
             thirty_two_bits(mask, size - PER_WORD) >> (PER_WORD - rest)
         )
@@ -75,7 +75,7 @@ def pack(mask: Mask, packed: NDArray[np.int32]) -> None:
 
 
 def pack_singly(mask: Mask, packed: NDArray[np.int32]) -> None:
-    """Do `pack`, action by action."""
+    """Pack a mask like `pack`, action by action."""
     for word in range(packed.size):
         first = PER_WORD * word
         bits = np.int64(0)
@@ -85,7 +85,7 @@ def pack_singly(mask: Mask, packed: NDArray[np.int32]) -> None:
 
 
 def is_packed(packed: NDArray[np.int32], action: int) -> bool:
-    """Return whether a packed mask has the action, which may be any number."""
+    """Return whether an action is legal in a packed mask. The action may be any integer."""
     if action < 0 or action >= PER_WORD * packed.size:
         return False
     bit: int = packed[action >> 5] >> (action & 31) & 1
@@ -96,7 +96,10 @@ def is_packed(packed: NDArray[np.int32], action: int) -> bool:
 
 
 def deal_one(states: States, i: int, number: int, reseed: bool, fixed: Fixed) -> int:
-    """Start a game in `states[i]`, with `reseed` from seed `number`. Return the seat to move."""
+    """Start a game in `states[i]`. With `reseed`, seed it with `number` first.
+
+    Returns the seat to move.
+    """
     s = states[i]
     if reseed:
         seed(s, number)
@@ -110,7 +113,7 @@ def play_one(
     """Play `action` in `states[i]` if it is legal. `mask` is scratch.
 
     Returns the seat to move, or one of three negative numbers. After HAS_ENDED and WAS_CUT_SHORT
-    `rewards`, float64 (players,), holds the returns. After WAS_ILLEGAL the state is unchanged.
+    `rewards`, float64 (players,), contains the returns. After WAS_ILLEGAL the state is unchanged.
     """
     s = states[i]
     verbs.legal(s, mask, *fixed)
@@ -127,7 +130,10 @@ def play_one(
 def view_one(
     states: States, i: int, seat: int, observation: Observation, mask: Mask, fixed: Fixed
 ) -> None:
-    """Write a seat's observation and mask in `states[i]`. The mask is 0 if it is not to move."""
+    """Write the observation and the mask of a seat in `states[i]`.
+
+    If the seat is not to move, all entries of the mask are 0.
+    """
     s = states[i]
     verbs.observe(s, seat, observation, *fixed)
     if verbs.status(s) == PLAYING and verbs.to_move(s) == seat:
@@ -136,26 +142,26 @@ def view_one(
         mask[:] = 0
 
 
-# The same functions with an array of the record `fixed`: Numba takes 3 microseconds to read a tuple
-# that holds it.
+# The same functions, with an array that contains the record `fixed`. To read a tuple that contains
+# the record, Numba would take 3 microseconds.
 
 
 def deal_with(states: States, i: int, number: int, reseed: bool, fixed: States) -> int:
-    """`deal_one`."""
+    """Do `deal_one` with an array that contains the record `fixed`."""
     return deal_one(states, i, number, reseed, (fixed[0],))
 
 
 def play_with(
     states: States, i: int, action: int, mask: Mask, rewards: Returns, kind: int, fixed: States
 ) -> int:
-    """`play_one`."""
+    """Do `play_one` with an array that contains the record `fixed`."""
     return play_one(states, i, action, mask, rewards, kind, (fixed[0],))
 
 
 def view_with(
     states: States, i: int, seat: int, observation: Observation, mask: Mask, fixed: States
 ) -> None:
-    """`view_one`."""
+    """Do `view_one` with an array that contains the record `fixed`."""
     view_one(states, i, seat, observation, mask, (fixed[0],))
 
 
@@ -226,7 +232,7 @@ class Inspections(NamedTuple):
 
     states: States  # (n,)
     blank: States  # (1,) the variant's options
-    faults: Int64s  # (n,) written: 0, or the number of the condition that a state violates
+    faults: Int64s  # (n,) written: 0 for a valid state, else an index into `Game.faults`
 
 
 def judge_state(batch: Inspections, i: int, thread: int, fixed: Fixed) -> None:
@@ -297,7 +303,7 @@ class Views(NamedTuple):
 
 
 def view(batch: Views, i: int, thread: int, fixed: Fixed) -> None:
-    """Write a seat's observation and mask. The mask is 0 if it is not to move."""
+    """Write a seat's observation and mask. The mask is all 0 if the seat is not to move."""
     view_one(batch.states, i, batch.seats[i], batch.observations[i], batch.masks[i], fixed)
 
 
@@ -326,7 +332,7 @@ def conceal(batch: Concealments, i: int, thread: int) -> None:
 
 
 class Determinisations(NamedTuple):
-    """States in which to deal the information anew that a seat may not see."""
+    """States in which to deal again the information that a seat may not see."""
 
     states: States  # (n,) written
     seats: Int64s  # (n,)
@@ -334,7 +340,7 @@ class Determinisations(NamedTuple):
 
 
 def determinise(batch: Determinisations, i: int, thread: int) -> None:
-    """Deal the information anew that the seat may not see."""
+    """Deal again the information that the seat may not see."""
     verbs.determinise(batch.states[i], batch.seats[i], batch.seeds[i])
 
 
@@ -345,14 +351,14 @@ class Choices(NamedTuple):
     """Decisions of the seats to move."""
 
     states: States  # (n,)
-    draws: Float64s  # (n,) in [0, 1); greedy choices add the style's number, below 0 skips them
+    draws: Float64s  # (n,) in [0, 1); for greedy choices plus the style, or below 0 for no choice
     masks: Int8s  # (2 * threads, actions) scratch
     scratch: Scratch  # (2 * threads, 1) for the scripted player
     actions: Int64s  # (n,) written
 
 
 def choose_randomly(batch: Choices, i: int, thread: int, fixed: Fixed) -> None:
-    """Choose the legal action that the random number selects from the list."""
+    """Choose a legal action with the game's random number."""
     mask = batch.masks[own(thread)]
     verbs.legal(batch.states[i], mask, *fixed)
     batch.actions[i] = pick(mask, batch.draws[i])
@@ -380,7 +386,7 @@ def seed_stream(batch: Streams, i: int, thread: int) -> None:
 
 
 class Picks(NamedTuple):
-    """Random choices from masks."""
+    """Random choices among the legal actions of masks."""
 
     masks: Int8s  # (n, actions)
     chance: Chance  # (n,)
@@ -404,7 +410,7 @@ class Questions(NamedTuple):
 
 
 def ask(batch: Questions, i: int, thread: int) -> None:
-    """Write a concealed copy, the seat to move and a random number."""
+    """Write a concealed copy of the state, the seat to move and a random number."""
     game = batch.games[i]
     batch.movers[i] = verbs.to_move(batch.states[game])
     batch.draws[i] = draw(batch.chance, game)
@@ -446,7 +452,7 @@ class Plays(NamedTuple):
     kind: int  # index of the reward
     same_step: bool  # restart a game in the same step in which it ends
     over: Int8s  # (n,) final status of games that have not restarted; PLAYING for the others
-    legal: PackedMasks  # (n, words) masks of the current states; our own copy
+    legal: PackedMasks  # (n, words) masks of the current states, which the caller cannot change
     ends: Int8s  # (n,) written: status of each game after the step
     rewards: Float64s  # (n, players) written
     finals: States  # (n,) written if `same_step` and the game ended: its last state
@@ -457,8 +463,8 @@ class Sights(NamedTuple):
 
     states: States  # (n,)
     over: Int8s  # (n,) as in `Plays`
-    legal: PackedMasks  # (n, words) written; our own copy
-    spare: Int8s  # (2 * threads, actions) scratch: another thread may write to `masks` meanwhile
+    legal: PackedMasks  # (n, words) written; the caller cannot change it
+    spare: Int8s  # (2 * threads, actions) scratch, because other threads may write to `masks`
     seats: Int64s  # (n,) written: the seat to move
     observations: WrittenRows  # float32 (n, size)
     masks: WrittenRows  # int8 (n, actions)
@@ -500,7 +506,7 @@ def take_turn(batch: Plays, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def view_mover(batch: Sights, i: int, thread: int, fixed: Fixed) -> None:
-    """Write the seat to move and its view. The mask is 0 where the game is over."""
+    """Write the seat to move and its view. The mask is all 0 if the game is over."""
     s = batch.states[i]
     seat = verbs.to_move(s)
     batch.seats[i] = seat
@@ -516,7 +522,7 @@ def view_mover(batch: Sights, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def step(batch: SelfPlay, i: int, thread: int, fixed: Fixed) -> None:
-    """Do `take_turn`, then `view_mover`, while the state is in the cache."""
+    """Do `take_turn`, then `view_mover` while the state is still in the processor's cache."""
     take_turn(batch.plays, i, thread, fixed)
     view_mover(batch.sights, i, thread, fixed)
 

@@ -1,9 +1,9 @@
-"""Compile functions that are written once for all games, for one particular game.
+"""Compile the functions that all games share, for one particular game.
 
-Such a function uses the name `verbs` (imported from `armarl.core.verbs`), or calls a function that
-does. For a game, a copy of it is compiled whose `verbs` are that game's own. (A closure would do
-the same, but Numba's disk cache cannot store a closure over compiled functions.) A function that
-uses no verbs is compiled once for all games.
+Such a function uses the global name `verbs` (imported from `armarl.core.verbs`), or calls a
+function that uses it. For each game, a copy of the function is compiled in which `verbs` are the
+verbs of that game. (A closure would also work, but Numba's disk cache cannot store a closure over
+compiled functions.) A function that uses no verbs is compiled once for all games.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Compiler(Protocol):
-    """Compile a plain function. With `merge` the function becomes part of its only caller."""
+    """A function that compiles functions. With `merge`, the result is a part of its only caller."""
 
     def __call__(self, function: Any, /, *, merge: bool = False) -> Any: ...
 
 
 def compile_for_cpu(function: Any, *, merge: bool = False) -> Any:
-    """Compile a function as a kernel, or as a part of one."""
+    """Compile a function as a kernel, or with `merge` as a part of its only caller."""
     return merged(function) if merge else kernel(function)
 
 
 class Binding:
-    """The generic functions for one game, each compiled on first request."""
+    """The functions that all games share, compiled for one game, each when it is first needed."""
 
     def __init__(
         self,
@@ -51,11 +51,11 @@ class Binding:
         Args:
             game: the game's name.
             its_verbs: the game's verbs.
-            compiler: the compiler of functions. For a GPU it is that of `numba.cuda`, with its own
-                verbs.
+            compiler: the compiler of functions. For a GPU, the compiler is that of `numba.cuda`,
+                and `its_verbs` are compiled for the GPU too.
             instead: functions to replace, with their replacements.
             fixed: whether the game has a record `fixed`.
-            common: the binding of functions that use no verbs. None is this one.
+            common: the binding for functions that use no verbs. None means this binding.
         """
         self._adapter = _with_fixed if fixed else _without_fixed
         self._game, self.verbs, self._compiler = game, its_verbs, compiler
@@ -70,7 +70,7 @@ class Binding:
             return self._common.function(function, merge=merge)
         found = self._functions.get((function, merge))
         if found is None:
-            made = self._compile(function, merge)  # if two threads race, the first one's is kept
+            made = self._compile(function, merge)  # if two threads race, the first result is kept
             found = self._functions.setdefault((function, merge), made)
         return cast(F, found)
 
@@ -88,8 +88,8 @@ class Binding:
     def body(self, body: Body, *, merge: bool = False) -> Body:
         """Return a body compiled with the game's verbs, without the parameter `fixed`.
 
-        If it had the parameter and the game has such a record, it takes as its batch a pair: the
-        batch, and an array of that record.
+        If the body has this parameter and the game has the record, the batch of the result is a
+        pair: the body's batch, and an array that contains the record.
         """
         inner = self.function(body, merge=merge)
         if not takes_fixed(body):
@@ -117,12 +117,12 @@ def _without_fixed(batch: Any, i: int, thread: int) -> None:
 
 
 def body(batch: Any, i: int, thread: int, fixed: Any) -> None:
-    """A placeholder for the body that the functions above are compiled with."""
+    """Stand in for the body that is compiled into the functions above."""
     raise NotImplementedError
 
 
 def _is_unbound(value: Any) -> bool:
-    """Return whether a value is a function of a module that is written for all games."""
+    """Return whether a value is a function of a module that imports the placeholder `verbs`."""
     return inspect.isfunction(value) and value.__globals__.get("verbs") is verbs
 
 

@@ -1,4 +1,4 @@
-"""Errors of the rules."""
+"""The error for actions that the rules forbid."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 class IllegalActionError(ValueError):
-    """An action that the rules forbid. The message has its notation and the reason.
+    """An action that the rules forbid. The message contains its notation and the reason.
 
     If the reason cites rules by number, a note of the exception names the command that prints them.
 

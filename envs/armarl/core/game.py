@@ -1,9 +1,9 @@
 """`Game`: one variant of one game, with everything that plays it.
 
-A state is one fixed-size NumPy record. To clone a game, copy the record; to save it, write its
-bytes; an array of records is a batch. A `Game` joins the compiled verbs that work on such records
-with the action table, the observation table, the options and the version. The environments are
-built on it.
+A state is one fixed-size NumPy record. To clone a game, copy the record. To save a game, write the
+bytes of the record. An array of records is a batch. A `Game` combines the compiled verbs that work
+on such records with the action table, the observation table, the options and the version. The
+environments are built on `Game`.
 
 This file deals games, plays actions and reads states. The parts that `Game` inherits are in other
 files:
@@ -39,15 +39,15 @@ from armarl.core.verbs import unmoving
 class Game(RandomPlay, Readable):
     """One variant of a game, with everything that plays it. Immutable; pickled by its options.
 
-    `make_game` makes it. All methods on batches work on arrays of state records and run in compiled
-    loops on several threads. They trust the contents of the states: a state that breaks the rules
-    can crash the process, and so can a thread that writes to states while a call uses them. Pass
-    states from outside, such as saved ones, to `check_states` first. All other arrays are copied
-    before they are checked.
+    `make_game` creates it. All methods on batches work on arrays of state records and run in
+    compiled loops on several threads. They trust the contents of the states: a state that breaks
+    the rules can crash the process, and so can a thread that writes to states while a call uses
+    them. Pass states from outside, such as saved ones, to `check_states` first. All other arrays
+    are copied before they are checked.
 
     Attributes:
         verbs: the game's compiled functions.
-        make: the function that makes this game from its options; pickles refer to it by name.
+        make: the function that creates this game from its options. Pickles refer to it by name.
 
     Example:
         >>> import numpy as np
@@ -123,7 +123,7 @@ class Game(RandomPlay, Readable):
         self.run(batch_loops.deal, games.size, batch_loops.Deals(states, games, numbers))
 
     def deals(self) -> States:
-        """Return all possible deals of a game without other chance; all are equally likely.
+        """Return all possible deals, which are equally likely, if the deal is the only chance.
 
         Raises:
             ValueError: this variant has too many deals, or other chance events.
@@ -177,7 +177,7 @@ class Game(RandomPlay, Readable):
         self.play(states, games, numbers)
 
     def play(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """Play actions without the checks of `apply`, for callers that have made them.
+        """Play actions without the checks of `apply`, for callers that have made these checks.
 
         An illegal action or an index out of range has undefined effects.
         """
@@ -208,7 +208,7 @@ class Game(RandomPlay, Readable):
             )
 
     def taken(self, states: States, indices: NDArray[np.int64]) -> States:
-        """Return a copy of `states[indices]`, much faster than NumPy, which copies each field.
+        """Return a copy of `states[indices]`, much faster than NumPy, which copies field by field.
 
         Example:
             >>> import numpy as np
@@ -302,10 +302,10 @@ class Game(RandomPlay, Readable):
     def determinised(
         self, states: States, seats: NDArray[np.int64], seeds: NDArray[np.int64]
     ) -> States:
-        """Return copies of the states, with the information hidden from `seats[i]` dealt anew.
+        """Return copies of the states with a new deal of the information hidden from `seats[i]`.
 
-        The deal is uniform over those that agree with what the seat is shown, and follows from
-        `seeds[i]`. Pass states from outside to `check_states` first.
+        The deal is uniform over all deals that agree with the information shown to the seat.
+        `seeds[i]` determines it. Pass states from outside to `check_states` first.
 
         Args:
             states: records, shape (batch,).
@@ -365,7 +365,7 @@ class Game(RandomPlay, Readable):
     def progress(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the publicly visible progress of one seat in each state, int64 (batch,).
 
-        See the verb `progress`. In a game without it (`has_progress`) the progress is always 0.
+        See the verb `progress`. In a game without this verb (see `has_progress`) it is always 0.
         Pass states from outside to `check_states` first.
 
         Raises:
@@ -381,7 +381,7 @@ class Game(RandomPlay, Readable):
     def turns_of(self, states: States) -> NDArray[np.int64]:
         """Return the seat whose turn it is in each state, int64 (batch,).
 
-        Another seat may be to move: it answers or acts within that turn.
+        Another seat may be to move, because it answers or acts within that turn.
 
         Raises:
             TypeError, ValueError: `states` is not an array of states of this variant.
@@ -434,20 +434,20 @@ class Game(RandomPlay, Readable):
         return returns
 
     def state_from(self, description: Mapping[str, Any], seed: int = 0) -> State:
-        """Return the state with a description, the inverse of `describe`.
+        """Return the state that matches a description. This is the inverse of `describe`.
 
-        A description may leave out keys. Values that follow from the given ones, such as hands,
-        supplies and legal actions, are worked out. All other values are as after the deal. The
-        given values must agree with each other.
+        A description may leave out keys. Missing values that follow from the given ones, such as
+        hands, supplies and legal actions, are computed. All other missing values are those after
+        the deal. The given values must agree with each other.
 
         Args:
             description: the result of `describe(state)`, or a part of it. The view of one seat is
-                refused, because a state holds everything.
-            seed: the seed of the deal, for keys that are left out, and of the chance that follows.
+                refused, because a state contains everything.
+            seed: the seed of the deal, for missing keys, and of all chance events that follow.
 
         Raises:
             TypeError: the description is not a dictionary.
-            ValueError: the description is of another variant, names something unknown or breaks a
+            ValueError: the description is of another variant, contains an unknown name or breaks a
                 rule (the message says which), or the game cannot make states from descriptions.
 
         Example:
@@ -463,7 +463,7 @@ class Game(RandomPlay, Readable):
     def explain(self, state: State, action: int) -> str:
         """Return the reason why an action is illegal in a state, or that it is legal.
 
-        The text has the notation of the action and the most specific reason. Pass a state from
+        The text contains the notation of the action and the most specific reason. Pass a state from
         outside to `check_states` first.
 
         Raises:
@@ -493,7 +493,7 @@ def check_game(game: object, *, or_name: bool = False) -> Game:
 
     Args:
         game: the argument to check.
-        or_name: whether the caller accepts a game's name too; only the error text depends on it.
+        or_name: whether the caller also accepts a game's name. Only the error text depends on this.
 
     Raises:
         TypeError: `game` is something else, such as an environment.

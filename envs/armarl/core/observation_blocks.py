@@ -1,6 +1,6 @@
 """Declare observations block by block, each block together with the kernel that writes it.
 
-A game's `observation.py` is a list of its blocks, each with the kernel that fills it:
+A game's `observation.py` is a list of blocks, each with the kernel that writes it:
 
     blocks = Blocks(look)
 
@@ -9,11 +9,11 @@ A game's `observation.py` is a list of its blocks, each with the kernel that fil
         for mine in range(MINES):
             gold.out[mine] = s.gold[mine] * gold.unit
 
-`look(s, seat)` is compiled as well. It makes the `view` that all writers get along with the state.
-The view holds the seat and everything that several writers need. In a game with a record `fixed`
-(`armarl.core.verbs`) it is `look(s, seat, fixed)`. Blocks that are computed together
-share one writer. A block's position in the flat observation is never declared. `observe` and the
-table of a variant follow from the declarations.
+`look(s, seat)` is compiled as well. It returns the `view`, which every writer gets together with
+the state. The view contains the seat and everything that several writers need. In a game with a
+record `fixed` (`armarl.core.verbs`) the call is `look(s, seat, fixed)`. Blocks that are computed
+together share one writer. A block's position in the flat observation follows from the order of the
+declarations. The verb `observe` and the table of a variant are made from the declarations.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Target(NamedTuple):
     """The output of a writer for one block. The writer must set every number in it.
 
     Attributes:
-        out: the block, float32 and flat.
+        out: the entries of the block, float32, flat.
         unit: 1 / scale, the factor for integer features: a float64, or a float64 array with one
-            number per entry of the last axis. For small integers the product, rounded to float32,
-            equals a division and takes less time.
+            number per entry of the last axis. For small integers, multiplying by `unit` and
+            rounding to float32 gives the same result as dividing by the scale, in less time.
     """
 
     out: NDArray[np.float32]
@@ -51,13 +51,14 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True)
 class Declared:
-    """A block as declared for all variants of a game. See `armarl.core.observation_table.Block`.
+    """The declaration of a block for all variants of a game.
 
-    A length, the maximum or the scale may be the name of an integer field of the state, such as
-    "players".
+    `armarl.core.observation_table.Block` explains most attributes. A length in `shape`, the maximum
+    or the scale may be the name of an integer field of the state, such as "players".
 
     Attributes:
-        option: the field of the state that is 0 in variants without this block.
+        option: the name of the state field that is 1 in variants with this block and 0 in variants
+            without it. None if all variants have the block.
 
     Example:
         >>> from armarl.core.observation_blocks import Declared
@@ -76,7 +77,7 @@ class Declared:
     option: str | None = None
 
     def of_variant(self, values: Mapping[str, int]) -> Block:
-        """Return the block of a variant, with the variant's values in place of names."""
+        """Return the block of a variant, with the variant's values in place of field names."""
 
         def number(entry: Any) -> Any:
             return values[entry] if isinstance(entry, str) else entry
@@ -89,7 +90,7 @@ class Declared:
 
     @property
     def size(self) -> str:
-        """The number of entries, as a Python expression."""
+        """The number of entries, as a Python expression of the state `s`."""
         factors = [self.option] if self.option else []
         return " * ".join(_field(factor) for factor in (*factors, *self.shape))
 
@@ -117,9 +118,10 @@ class Blocks:
         self._written: list[tuple[tuple[Declared, ...], Writer]] = []
 
     def add(self, *blocks: Declared) -> Callable[[Writer], Writer]:
-        """Declare blocks and decorate their writer, a kernel that gets state, view and targets.
+        """Declare blocks. Use the result to decorate their writer.
 
-        The writer is compiled into `observe`. All blocks of a writer must have the same option.
+        The writer gets the state, the view and a `Target` for each block. It is compiled into
+        `observe`. All blocks of a writer must have the same option.
         """
 
         def declare(writer: Writer) -> Writer:
@@ -129,7 +131,7 @@ class Blocks:
         return declare
 
     def table(self, values: Mapping[str, int], board: Board | None) -> ObservationTable:
-        """Return the observation table of a variant whose state holds these values."""
+        """Return the observation table of a variant whose state fields have these values."""
         declared = [block for blocks, _ in self._written for block in blocks]
         present = [block for block in declared if not block.option or values[block.option]]
         return ObservationTable([block.of_variant(values) for block in present], board)
@@ -139,7 +141,7 @@ class Blocks:
 
         Args:
             name: the name of the compiled function.
-            gap: the number of untouched entries before each block and after the last, for tests.
+            gap: the number of unused entries before each block and after the last, for tests.
         """
         text = "\n".join(self._lines(name, gap)) + "\n"
         file = f"<{name}>"
@@ -165,7 +167,7 @@ class Blocks:
         return names
 
     def _lines(self, name: str, gap: int) -> Iterator[str]:
-        """Yield the source of `observe`: first the bounds of blocks, then the calls of writers."""
+        """Yield the source lines of `observe`: the bounds of all blocks, then calls of writers."""
         more = ", fixed" if takes_fixed(self._given) else ""
         yield f"def {name}(s, seat, out{more}):"
         yield f"    view = look(s, seat{more})"

@@ -1,7 +1,7 @@
 """The table of a game's observation: named blocks, and their layout on the board.
 
 Every game declares this table and its action table once. Spaces, documentation, notation, decoders
-and tests are all made from the two.
+and tests are all made from these two tables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from armarl.common.read_only import ReadOnly
 
 @dataclass(frozen=True)
 class Block:
-    """A named part of the flat observation, holding `quantity / scale` as float32.
+    """A named part of the flat observation. It contains `quantity / scale` as float32.
 
     Attributes:
         name: the block's name in `ObservationTable.views` and `ObservationTable.decode`.
@@ -30,9 +30,10 @@ class Block:
             first, then the others in play order.
         maximum: the largest quantity (the smallest is 0).
         scale: the divisor of the quantity, one number or one per entry of the last axis.
-        known: "public", or "own" if the block depends on what this seat knows.
+        known: "public", or "own" if the block depends on the private knowledge of the observing
+            seat.
         meaning: the explanation for the documentation.
-        on: a key of `Board.along` if the last axis runs along the board, else None.
+        on: a key of `Board.along` if the entries of the last axis are on the board, else None.
 
     Example:
         >>> Block("hand", (5,), 11, 11, "own", "Warriors in hand, by value").size
@@ -58,12 +59,13 @@ class Board:
 
     Attributes:
         shape: the shape of the board: (rows, columns) for a grid, (places,) for a graph.
-        along: for each value of `Block.on`, the features that such a block makes. Maps the suffix
-            of the feature's name to the flat cell number of each entry, -1 for an entry on no cell.
-        derived: further features, by (feature name, block name). Each is an index into that block
-            for every cell; -1 reads as 0.
+        along: for each value of `Block.on`, the features that are made from such a block. Maps the
+            suffix of the feature's name to the flat cell number of each entry, -1 for an entry on
+            no cell.
+        derived: further features, by (feature name, block name). A feature is an index into that
+            block for every cell. Where the index is -1, the feature is 0.
         constants: features of the cells that never change, float32 (cells,), by name.
-        edges: for a graph, int64 (2, edges): the cell where each edge starts, and where it ends.
+        edges: for a graph, int64 (2, edges): the start cell and the end cell of each edge.
         edge_kinds: the kind of each edge, int64 (edges,), an index into `kinds`.
         kinds: the names of the kinds of edges.
     """
@@ -110,8 +112,8 @@ class Graph(NamedTuple):
             `ObservationTable.other_features` names them.
         constants: float32 (places, features), the same in all observations; `Board.constants`
             names the features.
-        edges: int64 (2, edges), the start and the end of each edge. Every border is there in both
-            directions.
+        edges: int64 (2, edges), the start and the end of each edge. There is an edge in both
+            directions for every border.
         edge_kinds: int64 (edges,), indices into `Board.kinds`.
     """
 
@@ -168,7 +170,7 @@ class ObservationTable:
     def views(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
         """Return the blocks as reshaped array views of `observation` (..., size), by name.
 
-        The numbers stay scaled.
+        The entries are still divided by the scale.
 
         Raises:
             ValueError: the size is wrong, so the observation comes from another game or another
@@ -232,7 +234,7 @@ class ObservationTable:
     def cell_features(self) -> tuple[str, ...]:
         """The names of the planes of `grid`, or of the features of each place of `graph`.
 
-        A name is the block's name with an index for each axis but the last: `warriors[1]` holds the
+        A name is the block's name with an index for each axis but the last: `warriors[1]` is the
         Warriors of the next seat. A line between two squares belongs to the square on its west side
         (suffix `_east`) or on its north side (suffix `_south`).
         """
@@ -242,8 +244,8 @@ class ObservationTable:
     def cell_index(self) -> NDArray[np.int64]:
         """The index in the flat observation of each feature of each cell, int64 (features, cells).
 
-        -1 means that the observation has no such entry; the feature is then 0. Use this to gather
-        features on your own device. Returns a copy.
+        An index of -1 means that the observation has no such entry; the feature is then 0. Use the
+        indices to gather features on your own device. Returns a copy.
         """
         return self._cells[1].copy()
 
@@ -284,12 +286,15 @@ class ObservationTable:
 
     def _board(self, axes: int, kind: str) -> Board:
         if self.board is None or len(self.board.shape) != axes:
-            raise ValueError(f"the board of this game is not {kind}")
+            raise ValueError(
+                f"this method needs a board that is {kind}; this game has "
+                f"{f'a board of shape {self.board.shape}' if self.board else 'no board'}"
+            )
         return self.board
 
     @cached_property
     def _cells(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """`cell_features` and `cell_index`."""
+        """The pair of `cell_features` and `cell_index`."""
         assert self.board is not None
         names: list[str] = []
         rows: list[NDArray[np.int64]] = []
@@ -305,7 +310,7 @@ class ObservationTable:
         return tuple(names), np.stack(rows)
 
     def _on_board(self, observation: Any, index: NDArray[np.int64]) -> tuple[Any, Any]:
-        """The entries at `index`, with 0 for -1, and the entries on no cell."""
+        """Return the entries at `index` (0 where it is -1), and the entries on no cell."""
         self._check(observation)
         on_board = observation[..., index]
         on_board[(..., *np.nonzero(index < 0))] = 0
@@ -315,7 +320,10 @@ class ObservationTable:
 
     @cached_property
     def hash(self) -> str:
-        """Digest of all blocks but their meaning; saved policies and records must agree on it."""
+        """A hash of all blocks without `meaning` and `on`. Saved policies and records contain it.
+
+        They can be used only with a table that has the same hash.
+        """
         return _hash([[b.name, b.shape, b.maximum, b.scale, b.known] for b in self.blocks])
 
     def markdown(self) -> str:
@@ -337,7 +345,7 @@ class ObservationTable:
 
 
 def _names(name: str, shape: tuple[int, ...]) -> list[str]:
-    """The name with each index of the shape; a single entry gets no index."""
+    """Return the name with each index of the shape, or without an index for a single entry."""
     if prod(shape) == 1:
         return [name]
     return [name + "".join(f"[{i}]" for i in index) for index in np.ndindex(shape)]
@@ -346,7 +354,7 @@ def _names(name: str, shape: tuple[int, ...]) -> list[str]:
 def _scattered(
     entries: NDArray[np.int64], cells: NDArray[np.int64], number: int
 ) -> NDArray[np.int64]:
-    """For each cell, the entry on it, or -1."""
+    """Return the entry on each cell, or -1 where there is none."""
     at = np.full(number, -1)
     at[cells[cells >= 0]] = entries[cells >= 0]
     return at

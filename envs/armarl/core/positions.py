@@ -1,7 +1,7 @@
-"""Positions by hand: a state from its description, the inverse of `describe`.
+"""Make a state from its description, the inverse of `describe`.
 
 A game tries values for everything that a description leaves open. The result is the first state
-that keeps the rules and has this description.
+that is valid and matches the description.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class Description:
-    """A dictionary within a game's description, with its place for use in error messages."""
+    """A dictionary in a game's description. It knows its place there, for error messages."""
 
     def __init__(self, value: Any, place: str = "") -> None:
-        """Take a part.
+        """Take the dictionary `value` at `place` in the description.
 
         Raises:
-            ValueError: it is not a dictionary.
+            ValueError: `value` is not a dictionary.
         """
         self.place = place
         if not isinstance(value, Mapping):
@@ -44,10 +44,10 @@ class Description:
         return f"{self.place}[{key!r}]" if self.place else f"{key!r}"
 
     def number(self, key: str, default: int, low: int = 0, high: int = 100) -> int:
-        """Return a whole number.
+        """Return the whole number of a key, or the default if the key is missing.
 
         Raises:
-            ValueError: it is not a whole number from `low` to `high`.
+            ValueError: the value is not a whole number from `low` to `high`.
         """
         found = self._value.get(key, default)
         if not is_whole(found) or not low <= found <= high:
@@ -57,10 +57,10 @@ class Description:
         return int(found)
 
     def flag(self, key: str, default: bool = False) -> bool:
-        """Return True or False.
+        """Return the bool of a key, or the default if the key is missing.
 
         Raises:
-            ValueError: it is neither.
+            ValueError: the value is not a bool.
         """
         found = self._value.get(key, default)
         if not isinstance(found, bool):
@@ -68,27 +68,27 @@ class Description:
         return found
 
     def word(self, key: str, known: Sequence[str], default: str | None = None) -> str | None:
-        """Return one of the known words, or the default if there is none or it is None.
+        """Return the word of a key, or the default if the key is missing or None.
 
         Raises:
-            ValueError: it is another word.
+            ValueError: the value is not one of the known words.
         """
         found = self._value.get(key)
         return default if found is None else _known(self._at(key), found, known)
 
     def words(self, key: str, known: Sequence[str]) -> list[str]:
-        """Return a list of known words, empty if there is none.
+        """Return the list of words of a key, empty if the key is missing or None.
 
         Raises:
-            ValueError: it is not a list of known words.
+            ValueError: the value is not a list of known words.
         """
         return [_known(self._at(key), word, known) for word in self.sequence(key)]
 
     def sequence(self, key: str) -> list[Any]:
-        """Return a list, empty if there is none.
+        """Return the list of a key, empty if the key is missing or None.
 
         Raises:
-            ValueError: it is something else.
+            ValueError: the value is not a list.
         """
         found = self._value.get(key)
         if found is None:
@@ -98,10 +98,10 @@ class Description:
         return found
 
     def each(self, key: str, size: int) -> list[Any] | None:
-        """Return a list with one entry per player, or None if the key is missing.
+        """Return the list of a key, or None if the key is missing or None.
 
         Raises:
-            ValueError: the list has another length.
+            ValueError: the value is not a list of `size` entries, one per player.
         """
         if key not in self:
             return None
@@ -113,15 +113,15 @@ class Description:
         return found
 
     def part(self, key: str) -> Description:
-        """Return a part of this part; an empty one if there is none."""
+        """Return the dictionary of a key, empty if the key is missing or None."""
         found = self._value.get(key)
         return Description({} if found is None else found, self._at(key))
 
     def named(self, key: str, known: Sequence[str]) -> Iterator[tuple[str, Any]]:
-        """Yield the names and values of a dictionary.
+        """Yield the names and values in the dictionary of a key.
 
         Raises:
-            ValueError: a name is not among the known ones.
+            ValueError: a name is not one of the known names.
         """
         for name, value in self.part(key)._value.items():
             yield _known(f"a name in {self._at(key)}", name, known), value
@@ -139,7 +139,7 @@ def _shown(value: Any) -> str:
 
 
 def state_from(game: Game, description: Mapping[str, Any], seed: int) -> State:
-    """Return the state with a description; see `Game.state_from`."""
+    """Return the state that matches a description; see `Game.state_from`."""
     if game._states_from is None:
         raise ValueError(
             f"{game.name} cannot make states from descriptions: its `make` must pass "
@@ -175,12 +175,12 @@ def _plain(description: Mapping[str, Any]) -> dict[str, Any]:
         view: dict[str, Any] = json.loads(json.dumps(dict(description)))
         check_bounds(view)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"a description holds JSON types alone: {brief(error)}") from None
+        raise ValueError(f"a description must contain only JSON types: {brief(error)}") from None
     return view
 
 
 def _refuse_foreign(known: dict[str, Any], view: dict[str, Any]) -> None:
-    """Refuse a description of another variant, and keys that no description has."""
+    """Refuse a description of another variant, and unknown keys."""
     for key in ("game", "version", "players", "options"):
         if key in view and not same_json(view[key], known[key]):
             raise ValueError(
@@ -190,12 +190,13 @@ def _refuse_foreign(known: dict[str, Any], view: dict[str, Any]) -> None:
     for key in view:
         if key not in known:
             raise ValueError(
-                f"a description of {known['game']} has no {_shown(key)}; it has {', '.join(known)}"
+                f"a description of {known['game']} has no key {_shown(key)}; its keys are "
+                f"{', '.join(known)}"
             )
 
 
 def _refuse_hidden(view: dict[str, Any]) -> None:
-    """Refuse the view of one seat, because a state holds everything."""
+    """Refuse the view of one seat, because a state contains everything."""
     hands = view.get("hands")
     if isinstance(hands, list) and None in hands:
         raise ValueError(
@@ -205,16 +206,16 @@ def _refuse_hidden(view: dict[str, Any]) -> None:
 
 
 def _difference(wanted: Any, found: Any, place: str = "") -> str | None:
-    """Return the first place where a description differs from a state's, or None.
+    """Return a message about the first difference between two descriptions, or None.
 
-    Keys that `wanted` leaves out are not compared, and neither is the order of words. A game itself
-    checks the order where it has a meaning.
+    Keys that are missing in `wanted` are not compared, nor is the order of words in a list. A game
+    itself checks the order of words if it has a meaning.
     """
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key, value in wanted.items():
             where = f"{place}[{key!r}]" if place else f"{key!r}"
             if key not in found:
-                return f"{where} is not a key here"
+                return f"{where} is not a key of the description of this position"
             if (different := _difference(value, found[key], where)) is not None:
                 return different
         return None

@@ -1,8 +1,9 @@
-"""New arrays whose memory is used again, for results that are large and soon dropped.
+"""Arrays with recycled memory, for large results that are soon dropped.
 
-The system clears memory before it hands it out, which for the observations of a large batch takes
-as long as to compute them. So a `Recycler` keeps the memory of an array that nobody refers to any
-more, and makes the next array of this size from it. It never touches an array that is still in use.
+The operating system clears memory before a process gets it. For the observations of a large batch,
+clearing takes as long as computing the observations. So when nothing refers to an array any more,
+a `Recycler` keeps its memory for the next array of the same size. It never touches an array that is
+still in use.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEAST_BYTES = 1 << 18  # keeping the memory of a smaller array would cost more than it saves
-_MOST_SPARE = 1  # per size: enough for a loop that holds a result while it asks for the next
+_MOST_SPARE = 1  # per size; enough for a loop that keeps a result while it computes the next one
 
 Spare = list[NDArray[np.uint8]]
 
 
 class _Lease:
-    """Owner of an array's memory. It goes back when the array and all its views are gone."""
+    """The owner of an array's memory.
+
+    It recycles the memory when the array and all its views are gone.
+    """
 
     def __init__(self, memory: NDArray[np.uint8], spare: Spare, shape: Any, dtype: Any) -> None:
         self._memory, self._spare = memory, spare
@@ -32,9 +36,9 @@ class _Lease:
 
 
 class Recycler:
-    """A source of arrays for an owner whose arrays have few shapes, such as a batch.
+    """A source of arrays for an object that needs only a few shapes, such as a batch.
 
-    A copy of it begins without memory.
+    A copy of a recycler begins without spare memory.
 
     Example:
         >>> import numpy as np
@@ -51,7 +55,7 @@ class Recycler:
     """
 
     def __init__(self) -> None:
-        self._spare: dict[int, Spare] = {}  # memory that nobody uses, by size
+        self._spare: dict[int, Spare] = {}  # unused memory, by size in bytes
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Recycler, ()

@@ -17,12 +17,12 @@ def check_states(game: Variant, states: Any, *, written: bool = False) -> States
     """Check that `states` is an array of shape (batch,) with records of this variant.
 
     Returns:
-        A view of the states, of the base class. Use it instead of the array.
+        A view of the states as a plain `numpy.ndarray`. Use it instead of the argument.
 
     Raises:
         TypeError: `states` is not an array of the game's records.
-        ValueError: it has another shape, it holds states of another variant, or it is read-only
-            but would be written.
+        ValueError: the array has another shape, it contains states of another variant, or it is
+            read-only but would be written.
     """
     found, rows = _rows_of_bytes(game, states, written)
     _refuse_other(game, _first_other(rows, *game.option_bytes), len(rows))
@@ -32,13 +32,14 @@ def check_states(game: Variant, states: Any, *, written: bool = False) -> States
 def check_chosen(
     game: Variant, states: Any, games: Any, *, written: bool = False, once: bool = True
 ) -> tuple[States, NDArray[np.int64]]:
-    """Check records of shape (batch,) and the indices of the chosen ones.
+    """Check an array of records, shape (batch,), and the indices of the chosen records.
 
-    The chosen records must belong to this variant; the others may hold anything. With `once`, no
-    index may occur twice.
+    The chosen records must belong to this variant. The other records may contain any bytes. With
+    `once`, no index may occur twice.
 
     Returns:
-        A view of the states, of the base class, and a copy of the indices. Use them instead.
+        A view of the states as a plain `numpy.ndarray`, and a copy of the indices. Use them instead
+        of the arguments.
 
     Raises:
         TypeError, ValueError: as in `check_states`, `check_rows` and `check_apart`.
@@ -52,7 +53,11 @@ def check_chosen(
 
 
 def _rows_of_bytes(game: Variant, states: Any, written: bool) -> tuple[States, NDArray[np.uint8]]:
-    """Check all but the variant of `states`. Return them, and their bytes (batch, record size)."""
+    """Check everything about `states` but the variant, without a copy.
+
+    Returns:
+        A view of the states, and their bytes, uint8 (batch, record size).
+    """
     dtype = game.blank.dtype
     if issubclass(type(states), np.ndarray):
         other = np.ndarray.view(states, np.ndarray).dtype
@@ -68,10 +73,10 @@ def _rows_of_bytes(game: Variant, states: Any, written: bool) -> tuple[States, N
 
 
 def _refuse_other(game: Variant, other: int, size: int) -> None:
-    """Raise ValueError if `other` is the index of a state: that state has another variant."""
+    """Raise ValueError for state `other`, which has another variant, if `other` is below `size`."""
     if other < size:
         raise ValueError(
-            f"states[{other}] is of another variant of {game.name}; this one has "
+            f"states[{other}] is of another variant of {game.name}; this game has "
             f"{game.players} players and the options {dict(game.options)}"
         )
 
@@ -80,7 +85,7 @@ def _refuse_other(game: Variant, other: int, size: int) -> None:
 def _first_other(
     rows: NDArray[np.uint8], where: NDArray[np.int64], options: NDArray[np.uint8]
 ) -> int:
-    """The first row without these option bytes at `where`, or the number of rows if none."""
+    """Return the first row with other option bytes at `where`, or the number of rows if none."""
     for row in range(rows.shape[0]):
         for i in range(where.size):
             if rows[row, where[i]] != options[i]:
@@ -95,7 +100,7 @@ def _first_other_of(
     where: NDArray[np.int64],
     options: NDArray[np.uint8],
 ) -> int:
-    """The same as `_first_other`, for the chosen rows only."""
+    """Do `_first_other` for the chosen rows only."""
     for row in chosen:
         for i in range(where.size):
             if rows[row, where[i]] != options[i]:
@@ -107,7 +112,8 @@ def check_seats(game: Variant, states: Any, seats: Any) -> tuple[States, NDArray
     """Check states, and one seat for each state.
 
     Returns:
-        A view of the states, of the base class, and a copy of the seats. Use them instead.
+        A view of the states as a plain `numpy.ndarray`, and a copy of the seats. Use them instead
+        of the arguments.
 
     Raises:
         TypeError, ValueError: an array has another dtype or size, or a seat is out of range.

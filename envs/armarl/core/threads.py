@@ -1,10 +1,11 @@
 """Run compiled loops over many games on several threads of this process.
 
-The caller's thread and the waiting threads take shares of work from a batch, each a few consecutive
-games, until none are left. So no thread waits for another that began late or has longer games. The
-loops run without the interpreter's lock. Only one thread touches a game, and no loop reads another
-game, so the number of threads does not change any result. Several batches may be played at once,
-each from a thread of the caller. A forked process gets its own threads.
+The caller's thread and the worker threads take shares of a batch until none are left. A share is a
+range of consecutive games. So no thread waits for another that began late or has longer games. The
+loops run without Python's global interpreter lock (GIL). Only one thread touches a game, and no
+loop reads another game, so the number of threads does not change any result. A caller may play
+several batches at the same time, each from a thread of its own. A forked process gets its own
+worker threads.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from armarl.compiler.decorators import PLAIN_PYTHON
 from armarl.compiler.work_sharing import PLAYED, TAKEN
 
 Driver = Callable[..., None]
-_NONE_LEFT = 2**62  # the number of the next share when no more may be taken
+_NONE_LEFT = 2**62  # set as the number of the next share to stop all threads
 
-# The minimum per thread. With fewer games, calling the thread takes longer than playing them.
+# The minimum number of games per thread. With fewer games, calling another thread takes longer than
+# playing them in this one.
 LEAST_GAMES = 64
-LEAST_GAMES_OF_LIGHT_LOOPS = 512  # loops that compute neither observations nor legal actions
+LEAST_GAMES_OF_LIGHT_LOOPS = 512  # for loops that compute neither observations nor legal actions
 MOST_THREADS = 256
-LEAST_SHARE = 8  # the fewest games that a thread takes at once
+LEAST_SHARE = 8  # minimum number of games in a share, except for the last share
 
 
 def available_cores() -> int:
@@ -82,16 +84,19 @@ def get_threads() -> int:
 
 
 def threads_for(games: int, least: int | None = None) -> int:
-    """Return the number of threads for a batch, so that each has at least `least` games."""
+    """Return the number of threads for a batch.
+
+    If there are several threads, each has at least `least` games. None means LEAST_GAMES.
+    """
     if PLAIN_PYTHON:
         return 1
     return max(1, min(_threads, games // (least or LEAST_GAMES)))
 
 
 def most_threads_for(games: int, least: int | None = None) -> int:
-    """Return the largest number of threads that could ever play a batch.
+    """Return the maximum number of threads for a batch, whatever number `set_threads` has set.
 
-    Scratch memory for that many is enough, even if `set_threads` is called before the batch is
+    Scratch memory for this number is enough, even if `set_threads` is called before the batch is
     played.
     """
     return max(1, min(MOST_THREADS, games // (least or LEAST_GAMES)))
@@ -99,9 +104,10 @@ def most_threads_for(games: int, least: int | None = None) -> int:
 
 @lru_cache
 def _bounds(games: int, number: int, least: int) -> NDArray[np.int64]:
-    """Return the start of each share of a batch, and the batch's end. Shares get smaller.
+    """Return the index of the first game of each share, and the number of games at the end.
 
-    So the threads finish together, and rarely work on neighbouring games, which share a cache line.
+    Shares get smaller, so that the threads finish at about the same time. Shares are ranges, so
+    that threads rarely work on neighbouring games, which share a cache line.
     """
     bounds = [0]
     while bounds[-1] < games:
@@ -118,7 +124,7 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
         driver: `work_sharing.take_shares`, compiled for a body.
         games: the number of games in the batch.
         batch: the body's first argument.
-        least: the minimum number of games per thread. None is LEAST_GAMES.
+        least: the minimum number of games per thread. None means LEAST_GAMES.
     """
     number = threads_for(games, least)
     workers = _workers()
@@ -129,7 +135,7 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
         for thread in range(1, number):
             workers.help(thread, driver, (workers.calls, progress, bounds, thread, batch), helpers)
         driver(workers.calls, progress, bounds, 0, batch)
-        while progress[PLAYED] < shares:  # only if a thread has lost its core
+        while progress[PLAYED] < shares:  # rare: another thread has lost its core
             if helpers.errors:
                 raise helpers.errors[0]
             time.sleep(1e-5)
@@ -140,22 +146,22 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
 
 
 class _Helpers:
-    """The threads that help with one call: counts of begun and ended ones, and their errors."""
+    """The worker threads in one call of `run`: one entry for each begin, end and error."""
 
     def __init__(self) -> None:
-        self.begun: list[None] = []  # lists, since appending is atomic in Python
+        self.begun: list[None] = []  # lists, because appending to a list is atomic in Python
         self.ended: list[None] = []
         self.errors: list[Exception] = []
 
     def wait(self) -> None:
-        """Wait until all that have begun have ended. Later ones will find nothing to do."""
+        """Wait until every thread that began has ended. Threads that begin later find no work."""
         while len(self.ended) < len(self.begun):
             with suppress(KeyboardInterrupt):
                 time.sleep(1e-4)
 
 
 class _Workers:
-    """Threads that wait for calls. They start faster than an executor's threads."""
+    """Worker threads that wait for calls. They begin a call faster than an executor's threads."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
@@ -166,7 +172,7 @@ class _Workers:
     def help(
         self, number: int, driver: Driver, arguments: tuple[Any, ...], helpers: _Helpers
     ) -> None:
-        """Queue a call for the next free thread. By then there may be no share left."""
+        """Queue a call for the next free thread. The thread may find that no share is left."""
         if self.number < number:
             self.number += 1
             Thread(target=self._work, name=f"armarl-{self.number}", daemon=True).start()

@@ -1,7 +1,7 @@
 """`Variant`: the plain description of one variant of one game.
 
-It holds names, options, sizes, tables and the blank record, but no rules. Checks and files need no
-more than this. `Game` adds the compiled verbs.
+It contains names, options, sizes, tables and the blank record, but no rules. Checks and files need
+nothing else. `Game` adds the compiled verbs.
 """
 
 from __future__ import annotations
@@ -26,25 +26,26 @@ class Variant:
 
     Attributes:
         name: the game's name in the catalogue.
-        version: raised whenever the rules, the actions or the observation change.
+        version: a number that is raised whenever the rules, the actions or the observation change.
         players: number of seats, 2 to 4.
         options: the variant's other options.
-        sides: the side of each seat; partners share one.
+        sides: the number of the side of each seat. Partners have the same side.
         actions: the action table: ids and notation.
         observation: the named blocks of the flat observation.
         rewards: the names of the reward functions for a finished game.
-        max_actions: the upper limit for the number of actions in one game.
-        blank: a record of the state's dtype that holds only the options; read-only.
-        fixed: a record of what is the same in all games of the variant, for the verbs; read-only.
-            None if all of it stands in the states.
-        scratch: the dtype of the record that the verb `greedy` overwrites; None is that of states.
+        max_actions: the maximum number of actions in one game.
+        blank: a record of the state's dtype that contains only the options; read-only.
+        fixed: a record of the data that all games of the variant share, for the verbs; read-only.
+            None if the states contain all data.
+        scratch: the dtype of the record that the verb `greedy` overwrites. None means the dtype of
+            states.
         attributes: additional attributes of the game's environments, by name, such as `chart`.
         option_fields: the fields of `blank` that differ between variants.
         survey: the named blocks that a judge of positions reads, or None; see the verb `survey`.
-        faults: an error text for each number that the verb `valid` returns; the first is for
+        faults: an error text for each number that the verb `valid` returns. The first text is for
             valid states.
         earlier: earlier versions with other rules but the same action ids and the same entries of
-            the observation. A policy of one of them is loaded with a warning.
+            the observation. A policy of an earlier version is loaded with a warning.
     """
 
     name: str
@@ -75,7 +76,10 @@ class Variant:
 
     @property
     def variant(self) -> dict[str, Any]:
-        """Identity of the variant, as plain JSON types; saved policies and records must match."""
+        """The identity of the variant, as plain JSON types. Saved policies and records contain it.
+
+        They can be used only with a game of the same identity.
+        """
         return {
             "game": self.name,
             "version": self.version,
@@ -98,7 +102,7 @@ class Variant:
 
     @cached_property
     def option_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """The positions of the bytes of `option_fields` in a record, and their values here."""
+        """The positions of the bytes of `option_fields` in a record, and this variant's values."""
         fields: Any = self.blank.dtype.fields
         places = [
             np.arange(fields[name][1], fields[name][1] + fields[name][0].itemsize)
@@ -109,6 +113,6 @@ class Variant:
 
 
 def _unwritable(record: State) -> State:
-    """A read-only copy of a record. It cannot be made writeable again: its memory is `bytes`."""
+    """Return a copy of a record that cannot be made writeable, because its memory is `bytes`."""
     record = np.asarray(record)
     return np.frombuffer(record.tobytes(), record.dtype)[0]

@@ -1,1 +1,1 @@
-"""Where the arrays of a batch live: on the CPU, or on a GPU with CUDA."""
+"""The devices that hold the arrays of a batch: the CPU, or a GPU with CUDA."""

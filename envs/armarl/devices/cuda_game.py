@@ -5,8 +5,9 @@
 kernels), and sets the memory layout of the tensors.
 
 Kernels start on torch's current stream without synchronisation. Types, shapes and the device of
-arrays are checked, but their contents are trusted. Needs torch built for CUDA and numba-cuda. Under
-Numba's simulator (`NUMBA_ENABLE_CUDASIM=1`) tensors are torch CPU tensors, and no GPU is needed.
+arrays are checked, but their contents are trusted. This module needs torch built for CUDA, and
+numba-cuda. With Numba's simulator (`NUMBA_ENABLE_CUDASIM=1`) tensors are torch CPU tensors, and no
+GPU is needed.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _INSTALL = (
 
 
 def fault() -> str | None:
-    """Return what is missing for games on a GPU, or None if nothing is.
+    """Return the reason why games cannot run on a GPU, or None if they can.
 
     Example:
         >>> reason = fault()
@@ -94,8 +95,8 @@ def _kinds(batch: type[tuple[Any, ...]]) -> tuple[str, ...]:
 class CudaGame:
     """The batched methods of a `Game` on GPU tensors, and the `Device` of `SelfPlayBatch`.
 
-    States are uint8 tensors of shape (batch, bytes of a record). `put` and `fetch` move records to
-    the GPU and back. All else has the same types, shapes and numbers as on the CPU.
+    States are uint8 tensors of shape (batch, bytes of a record). `put` and `fetch` copy records to
+    the GPU and back. Everything else has the same types, shapes and numbers as on the CPU.
 
     Attributes:
         game: the variant.
@@ -114,14 +115,14 @@ class CudaGame:
     """
 
     def __init__(self, game: Game, name: str = "cuda") -> None:
-        """Create for a game on a device.
+        """Create the methods for a game on a device.
 
         Args:
             game: the variant.
-            name: the device's name in torch; "cuda" is the current GPU.
+            name: the device's name in torch. "cuda" is the current GPU.
 
         Raises:
-            RuntimeError: something is missing; the message says what to install.
+            RuntimeError: a requirement is missing. The message says what to install.
         """
         if missing := fault():
             raise RuntimeError(f"device={name!r}: {missing}")
@@ -130,7 +131,7 @@ class CudaGame:
         asked = self._torch.device("cpu" if SIMULATED else name)
         self._place = self._torch.empty(0, device=asked).device  # includes the device's index
         self._record = game.blank.dtype
-        self._records = {"States": self._record, "Scratch": game.scratch}  # by annotation
+        self._records = {"States": self._record, "Scratch": game.scratch}  # by a field's annotation
         if game.fixed is not None:
             self._fixed = self.put(np.full(1, game.fixed))
         self._contiguous = self._torch.contiguous_format
@@ -138,26 +139,26 @@ class CudaGame:
     # --- arrays ----------------------------------------------------------------------------------
 
     def zeros(self, shape: Shape, dtype: Any) -> Tensor:
-        """Return a new tensor of zeros; `dtype` is a NumPy type."""
+        """Return a new tensor of zeros. `dtype` is a NumPy dtype."""
         return self._torch.zeros(shape, dtype=self._type(dtype), device=self._place)
 
-    written = zeros  # torch keeps the memory of tensors that are gone
+    written = zeros  # torch recycles the memory of deleted tensors
 
     def interleaved(self, shape: Shape, dtype: Any) -> Tensor:
-        """Return new zeros with the first axis contiguous in memory."""
+        """Return a new tensor of zeros, whose first axis is contiguous in memory."""
         there = self.zeros(tuple(reversed(shape)), dtype)
         return there.permute(*reversed(range(len(shape))))
 
     def put(self, array: NDArray[Any]) -> Tensor:
-        """Copy a NumPy array to the device; records become their bytes."""
+        """Copy a NumPy array to the device. Records become their bytes."""
         if array.dtype.names:
             array = array.view(np.uint8).reshape(*array.shape, array.itemsize)
         return self._torch.tensor(array, dtype=self._type(array.dtype), device=self._place)
 
     def fetch(self, array: Tensor) -> NDArray[Any]:
-        """Copy a tensor to a NumPy array, synchronising; bytes of records become records.
+        """Copy a tensor to a NumPy array, after all pending work. Bytes of records become records.
 
-        A NumPy array is returned as it is.
+        A NumPy array is returned without changes.
         """
         if isinstance(array, np.ndarray):
             return array
@@ -165,7 +166,10 @@ class CudaGame:
         return self._as_records(fetched, self._record) if self._holds_records(array) else fetched
 
     def is_array(self, array: Tensor, shape: Shape, dtype: Any) -> bool:
-        """Return whether an object is a contiguous tensor of this device, shape and type."""
+        """Return whether an object is a contiguous tensor on this device, of this shape and dtype.
+
+        `dtype` is a NumPy dtype.
+        """
         return (
             isinstance(array, self._torch.Tensor)
             and array.device == self._place
@@ -192,11 +196,11 @@ class CudaGame:
         return actions.to(self._torch.int64).contiguous()
 
     def _type(self, dtype: Any) -> Any:
-        """Return the torch type for a NumPy type."""
+        """Return the torch dtype for a NumPy dtype."""
         return getattr(self._torch, np.dtype(dtype).name)
 
     def _holds_records(self, array: Tensor) -> bool:
-        """Return whether an array holds records: its last axis is bytes, as many as in a record.
+        """Return whether a tensor contains records: uint8, with the bytes of a record on each row.
 
         No other array of the API has this form.
         """
@@ -219,7 +223,7 @@ class CudaGame:
             body: one of `batch_loops`, or any function of the same form.
             games: number of games.
             batch: the body's batch, with tensors in place of arrays. Their types and shapes are
-                trusted. Scratch has the rows of `scratch_masks`.
+                trusted. Scratch tensors need `scratch_rows` rows.
         """
         if games == 0:
             return
@@ -239,17 +243,18 @@ class CudaGame:
     def step(self, games: int, batch: batch_loops.SelfPlay) -> None:
         """Play an action in each game and compute the resulting observations.
 
-        This takes two kernels. A single kernel would need the registers of the more demanding part
-        for both, so fewer threads could run at once.
+        This takes two kernels. A single kernel would need, for both parts, as many registers as the
+        more demanding part, so fewer threads could run at once.
         """
         self.run(batch_loops.take_turn, games, batch.plays)
         self.run(batch_loops.view_mover, games, batch.sights)
 
     def _staged(self, batch: Any) -> tuple[Any, list[tuple[Tensor, Tensor]]]:
-        """Replace each `WrittenRows` field by columns; also return the copies to make afterwards.
+        """Replace each `WrittenRows` field by a tensor that is stored in columns.
 
-        Threads that each write one column access memory together. If each wrote a row, every
-        number would take its own memory transaction.
+        Neighbouring threads then write to neighbouring memory. If the rows were contiguous, every
+        number would take its own memory transaction. Also returns the pairs (columns, rows) to
+        copy afterwards.
         """
         turned, fields = [], []
         for kind, value in zip(_kinds(type(batch)), batch, strict=True):  # type: ignore[arg-type]
@@ -261,7 +266,7 @@ class CudaGame:
         return type(batch)(*fields), turned
 
     def _turn_over(self, columns: Tensor, rows: Tensor) -> None:
-        """Copy staged columns to the requested rows."""
+        """Copy columns from `_staged` to the rows of the caller's tensor."""
         if SIMULATED:  # the kernel would take a second in the simulator
             rows.copy_(columns)
             return
@@ -273,7 +278,7 @@ class CudaGame:
             launch(*flat, *rows.shape)
 
     def _seen_by(self, body: Body, batch: Any) -> Any:
-        """Convert a batch to what the kernel of a body gets; see `Binding.body`."""
+        """Convert a batch to the argument of a body's kernel; see `Binding.body`."""
         seen, fixed = self._seen(batch), self.game.fixed
         if fixed is None or not takes_fixed(body):
             return seen
@@ -282,7 +287,7 @@ class CudaGame:
     def _seen(self, value: Any, record: Any = None) -> Any:
         """Convert a batch, without copying, to the arrays and record arrays that kernels read.
 
-        A byte array need not hold records, so a batch's annotations say which fields do.
+        Not every byte array contains records. The annotations of a batch say which fields do.
         """
         if isinstance(value, tuple):
             fields = zip(value, _kinds(type(value)), strict=True)
@@ -302,18 +307,18 @@ class CudaGame:
         return own_row(threads_for(games))
 
     def scratch_masks(self, games: int) -> Tensor:
-        """Return a mask per thread, for bodies that need scratch masks."""
+        """Return a mask per thread, int8, for bodies that need scratch masks."""
         return self.interleaved((self.scratch_rows(games), len(self.game.actions)), np.int8)
 
     def scratch_states(self, games: int) -> Tensor:
-        """Return a state record per thread with undefined contents."""
+        """Return a state record per thread, as bytes with undefined contents."""
         shape = self.scratch_rows(games), self._record.itemsize
         return self._torch.empty(shape, dtype=self._torch.uint8, device=self._place)
 
-    # --- what `Game` does with batches -----------------------------------------------------------
+    # --- batched methods of `Game` ---------------------------------------------------------------
 
     def new_states(self, seeds: Tensor) -> Tensor:
-        """Return freshly dealt games, one per seed; `seeds` is int64, shape (n,)."""
+        """Return newly dealt games, one per seed. `seeds` is int64, shape (n,)."""
         self._check("seeds", seeds, (len(seeds),), np.int64)
         blank = self.put(np.full(1, self.game.blank))
         states = blank.expand(len(seeds), -1).contiguous()
@@ -323,7 +328,7 @@ class CudaGame:
         return states
 
     def play(self, states: Tensor, actions: Tensor) -> None:
-        """Play an action, int64 (batch,), in each state; illegal ones have undefined results."""
+        """Play an action, int64 (batch,), in each state. Illegal actions have undefined effects."""
         self._check_states(states)
         self._check("actions", actions, (len(states),), np.int64)
         everything = self._all(len(states))
@@ -347,14 +352,17 @@ class CudaGame:
         return observations, masks
 
     def concealed(self, states: Tensor, seats: Tensor) -> Tensor:
-        """Return copies of the states without anything hidden from `seats[i]`."""
+        """Return copies of the states without the information that is hidden from `seats[i]`."""
         self._check_seats(states, seats)
         hidden = states.clone()
         self.run(batch_loops.conceal, len(states), batch_loops.Concealments(hidden, seats))
         return hidden
 
     def determinised(self, states: Tensor, seats: Tensor, seeds: Tensor) -> Tensor:
-        """Return copies of the states with what is hidden from `seats[i]` redealt by `seeds[i]`."""
+        """Return copies of the states with a new deal of the information hidden from `seats[i]`.
+
+        `seeds[i]` determines the deal.
+        """
         self._check_seats(states, seats)
         self._check("seeds", seeds, (len(states),), np.int64)
         dealt = states.clone()
@@ -364,7 +372,7 @@ class CudaGame:
         return dealt
 
     def statuses(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Return statuses (0 in progress, 1 ended, 2 cut short) and the seats to move."""
+        """Return the statuses (0 in play, 1 ended, 2 cut short) and the seats to move."""
         self._check_states(states)
         statuses, seats = self.zeros((2, len(states)), np.int64)
         self.run(
@@ -382,7 +390,10 @@ class CudaGame:
         return progress
 
     def playouts(self, states: Tensor, seeds: Tensor, reward: str = "win") -> tuple[Tensor, Tensor]:
-        """Play games out at random, in place; return the returns (batch, players) and lengths."""
+        """Play games to their end at random, in place.
+
+        Returns the returns, float64 (batch, players), and the numbers of actions, int64 (batch,).
+        """
         self._check_states(states)
         chance, size = self.new_chance(seeds), len(states)
         self._check("seeds", seeds, (size,), np.int64)
@@ -393,7 +404,7 @@ class CudaGame:
         return returns, lengths
 
     def new_chance(self, seeds: Tensor) -> Tensor:
-        """Return a random stream per seed, uint64, shape (n,); `seeds` is int64, shape (n,)."""
+        """Return a random stream per seed, uint64, shape (n,). `seeds` is int64, shape (n,)."""
         self._check("seeds", seeds, (len(seeds),), np.int64)
         chance = self.zeros((len(seeds),), np.uint64)
         batch = batch_loops.Streams(chance, self._all(len(seeds)), seeds)
@@ -401,7 +412,7 @@ class CudaGame:
         return chance
 
     def random_actions(self, masks: Tensor, chance: Tensor, out: Tensor | None = None) -> Tensor:
-        """Return a random legal action for each row of `masks`, or 0 where none is legal."""
+        """Return a random legal action for each row of `masks`, or 0 where no action is legal."""
         size = len(masks)
         self._check("masks", masks, (size, len(self.game.actions)), np.int8)
         self._check("chance", chance, (size,), np.uint64)
@@ -413,13 +424,13 @@ class CudaGame:
     def scripted_actions(
         self, states: Tensor, seats: Tensor, draws: Tensor, styles: Tensor | int = 0
     ) -> Tensor:
-        """Return the scripted player's actions as `seats[i]`, to move in each state.
+        """Return the scripted player's action for the seat to move, `seats[i]`, in each state.
 
         Args:
             states: state records, uint8, shape (batch, bytes of a record).
             seats: the seats to move, int64, shape (batch,).
             draws: random numbers in [0, 1) that choose among equally good actions, float64, shape
-                (batch,). Where it is -inf no choice is made and the action is 0.
+                (batch,). Where a draw is -inf, no choice is made and the action is 0.
             styles: style numbers as in `players.style_number`, int64, shape (batch,), or one
                 number for all.
 
@@ -434,7 +445,7 @@ class CudaGame:
 
     def scripted_choices(self, seen: Tensor, draws: Tensor, styles: Tensor) -> Tensor:
         """Return `scripted_actions` for states that are already concealed."""
-        # Keep the sum below the next style's number, to which it might be rounded.
+        # The sum might be rounded to the next style's number, so keep it below that number.
         following = (styles + 1).to(draws.dtype)
         below = self._torch.nextafter(following, self._torch.zeros_like(following))
         styled, size = self._torch.minimum(draws + styles, below), len(seen)
@@ -457,7 +468,7 @@ class CudaGame:
         self._check("seats", seats, (len(states),), np.int64)
 
     def _check(self, name: str, array: Tensor, shape: Shape, dtype: Any) -> None:
-        """Raise TypeError unless an object is a contiguous tensor of this device and form."""
+        """Raise TypeError unless an object is a contiguous tensor on this device, as `is_array`."""
         if not self.is_array(array, shape, dtype):
             raise TypeError(
                 f"{name} must be a contiguous torch tensor of {np.dtype(dtype)}, of shape {shape}, "
@@ -466,7 +477,7 @@ class CudaGame:
 
 
 def _kind(array: Any) -> str:
-    """Describe an object given in place of a tensor."""
+    """Return the dtype, shape and device of a tensor, or the type name of another object."""
     if type(array).__name__ not in ("Tensor", "Parameter"):
         return type(array).__name__
     return f"{array.dtype} of shape {tuple(array.shape)} on {array.device}"

@@ -1,4 +1,4 @@
-"""GPU kernels: the bodies of `batch_loops.py` and the rules under them, compiled by `numba.cuda`.
+"""GPU kernels: the bodies of `batch_loops.py` and the verbs that they call, for `numba.cuda`.
 
 This file adds a kernel that loops over games, a kernel that turns columns into rows, and changes to
 numba-cuda that let NVIDIA's compiler generate faster code (docs/environments/gpu.md).
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 try:
     from numba import cuda
 except ImportError:
-    cuda = None  # reported by `armarl.devices.cuda_game.fault`
+    cuda = None  # `armarl.devices.cuda_game.fault` reports that it is missing
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 """True if kernels run in Numba's simulator."""
 
-# Threads per block, and maximum number of threads of a kernel, which take the games in turn. The
-# maximum is the number of threads that the largest cards run at once. It also bounds the scratch
-# memory, which has a row per thread.
+# Number of threads per block, and maximum number of threads of a kernel, which take the games in
+# turn. The maximum is the number of threads that the largest cards run at once. It also limits the
+# scratch memory, which has a row per thread.
 BLOCK, MOST_THREADS = (2, 4) if SIMULATED else (64, 2**18)
 # Side of a tile in a copy from columns to rows, and number of the tile's rows copied at once.
 TILE, TILE_ROWS = (4, 2) if SIMULATED else (32, 8)
 SIDE, TILE_SHAPE = np.uint64(TILE), (TILE, TILE + 1)  # + 1 avoids memory bank conflicts
-MOST_IN_CONSTANT_MEMORY = 2048  # bytes of a table
+MOST_IN_CONSTANT_MEMORY = 2048  # maximum size of a table, in bytes
 
 
 def range_over_games(body: Body) -> Callable[[int, Any], None]:
-    """Return the function of a GPU thread: it runs the body for its share of the games."""
+    """Return the function of a GPU thread, which runs the body for the thread's share of games."""
 
     def play(games: int, batch: Any) -> None:
         thread = cuda.grid(1)
@@ -60,7 +60,7 @@ def range_over_games(body: Body) -> Callable[[int, Any], None]:
 class CudaKernelCache(KernelCache):
     """The cache entries of a GPU kernel, with machine code for one kind of GPU.
 
-    Numba's own cache needs a kernel's source file, but these kernels are assembled at run time.
+    Numba's own cache needs a kernel's source file, but these kernels are created at run time.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -85,15 +85,15 @@ class CudaKernelCache(KernelCache):
 
 
 def own_row(thread: int) -> int:
-    """Replacement for `batch_loops.own` on a GPU: neighbouring threads have neighbouring rows."""
+    """Return the scratch row of a GPU thread, like `batch_loops.own`, but without unused rows."""
     return thread
 
 
 def turn_over(source: Any, target: Any, rows: int, columns: int) -> None:
     """Copy column-major data to row-major order, one tile per block of threads.
 
-    Neighbouring threads read along a column and write along a row. All numbers are unsigned, as
-    Numba would otherwise check for negative indices.
+    Neighbouring threads read along a column and write along a row. All numbers are unsigned,
+    because Numba would otherwise check for negative indices.
     """
     tile = cuda.shared.array(TILE_SHAPE, source.dtype)
     n, m = np.uint64(rows), np.uint64(columns)
@@ -112,11 +112,12 @@ def turn_over(source: Any, target: Any, rows: int, columns: int) -> None:
 
 @cache
 def keep_tables_in_memory() -> None:
-    """Make numba-cuda keep large constant arrays in global memory, and only small ones constant.
+    """Make numba-cuda keep large constant arrays in global memory instead of constant memory.
 
     Constant memory serves one address at a time to all threads of a warp, from a cache of 2 KiB.
-    It suits tables that neighbouring threads read at the same index, not one row per thread. The
-    change holds for all users of numba-cuda in this process; results stay the same.
+    It suits a table that neighbouring threads read at the same index, but not a table of which each
+    thread reads another row. The change affects all users of numba-cuda in this process, but not
+    their results.
     """
     nvvm: Any = importlib.import_module("numba.cuda.cudadrv.nvvm")
     context = importlib.import_module("numba.cuda.target").CUDATargetContext
@@ -137,10 +138,11 @@ def keep_tables_in_memory() -> None:
 def simplify_ranges() -> None:
     """Make loops over `range` count in the form that NVIDIA's compiler recognises.
 
-    numba-cuda checks for the end before it increments, and passes on unoptimised IR. Each iteration
-    then takes some ten more instructions, and indices are checked for being negative. The extra
-    increment at the end is harmless, as the counter is not read again. The change holds for all
-    users of numba-cuda in this process; only the speed of their code changes.
+    Without this change, numba-cuda checks for the end before it increments, and passes on
+    unoptimised IR. Each iteration then takes about ten more instructions, and indices are checked
+    for being negative. With the change, the counter is incremented once more at the end. That is
+    harmless, because the counter is not read again. The change affects all users of numba-cuda in
+    this process, but only the speed of their code.
     """
     ranges = importlib.import_module("numba.cuda.cpython.rangeobj")
     lowering = importlib.import_module("numba.cuda.core.imputils")
@@ -162,12 +164,12 @@ def _count_on(context: Any, builder: Any, signature: Any, arguments: Any, result
 
 
 def device_function(function: Any, *, merge: bool = False) -> Any:
-    """Compile a function that kernels call; NVIDIA's compiler may inline it into its callers."""
+    """Compile a function that kernels call. NVIDIA's compiler may inline it into its callers."""
     return cuda.jit(function, device=True)
 
 
 def device_binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
-    """Bind the general functions to a game's rules for a GPU."""
+    """Bind the functions that all games share to a game's verbs, for a GPU."""
     simplify_ranges()
     keep_tables_in_memory()
     kernels: tuple[Any, ...] = verbs
@@ -176,7 +178,7 @@ def device_binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
 
 
 def simulated_binding(name: str, verbs: Verbs, fixed: bool) -> Binding:
-    """Bind for the simulator: plain Python that calls the CPU versions of the rules."""
+    """Bind the functions for the simulator: plain Python that calls the CPU versions of verbs."""
     return Binding(name, verbs, lambda function, merge=False: function, OWN, fixed=fixed)
 
 
@@ -188,9 +190,9 @@ OWN: dict[Callable[..., Any], Callable[..., Any]] = {
 
 @cache
 def binding_of(name: str, verbs: Verbs, fixed: bool) -> Binding:
-    """Return the binding to a game's rules in this process.
+    """Return the binding to a game's verbs, for a GPU or for the simulator.
 
-    `fixed` tells whether the game has a record of that name; see `Binding.body`.
+    `fixed` is whether the game has a record `fixed`; see `Binding.body`.
     """
     bound = simulated_binding if SIMULATED else device_binding
     return bound(name, verbs, fixed)
@@ -198,22 +200,22 @@ def binding_of(name: str, verbs: Verbs, fixed: bool) -> Binding:
 
 @cache
 def kernel_of(name: str, verbs: Verbs, fixed: bool, body: Callable[..., None]) -> Any:
-    """Return a body as a kernel for a game; it is compiled by its first call."""
+    """Return a body as a kernel for a game. The first call compiles the kernel."""
     play = range_over_games(binding_of(name, verbs, fixed).body(body))
-    play.__qualname__ = f"{name}_{body.__name__}"  # names its cache entries on disk
+    play.__qualname__ = f"{name}_{body.__name__}"  # the name of the cache entries on disk
     return cuda.jit(play) if SIMULATED else keep(cuda.jit(play), CudaKernelCache)
 
 
 @cache
 def turning_kernel() -> Any:
-    """Return `turn_over` as a kernel; it is compiled by its first call for each number type."""
+    """Return `turn_over` as a kernel. The first call for each number type compiles it."""
     return cuda.jit(turn_over) if SIMULATED else keep(cuda.jit(turn_over), CudaKernelCache)
 
 
 @lru_cache(maxsize=1024)
 def launcher(kernel: Any, blocks: Any, threads: Any, stream: int) -> Any:
-    """Return a launcher for a kernel on a torch stream; 0 is torch's default stream."""
-    with warnings.catch_warnings():  # Numba warns about each batch that does not fill the card
+    """Return a launcher for a kernel on a torch stream. Stream 0 is torch's default stream."""
+    with warnings.catch_warnings():  # Numba warns about each batch that does not fill the GPU
         warnings.simplefilter("ignore")
         return kernel[blocks, threads, cuda.external_stream(stream) if stream else 0]
 
@@ -222,7 +224,7 @@ def launcher(kernel: Any, blocks: Any, threads: Any, stream: int) -> Any:
 def array_at(address: int, shape: Shape, steps: Shape | None, kind: Any, record: Any) -> Any:
     """Return a Numba array of a tensor's memory, which the caller must keep alive.
 
-    Cached, as making such an array takes Numba longer than starting a kernel.
+    Such arrays are cached, because Numba takes longer to make one than to start a kernel.
     """
     dtype = np.dtype(str(kind).removeprefix("torch."))
     described = {
@@ -234,5 +236,5 @@ def array_at(address: int, shape: Shape, steps: Shape | None, kind: Any, record:
 
 
 def threads_for(games: int) -> int:
-    """Return the number of threads for a number of games, in whole blocks."""
+    """Return the number of threads for a number of games, a multiple of BLOCK."""
     return min(-(-games // BLOCK) * BLOCK, MOST_THREADS)

@@ -58,15 +58,15 @@ class Device(Protocol):
         ...
 
     def fetch(self, array: Any) -> NDArray[Any]:
-        """Return an array of this device as a NumPy array; waits for pending work on it."""
+        """Return an array of this device as a NumPy array, after all pending work on the array."""
         ...
 
     def is_array(self, array: Any, shape: Shape, dtype: Any) -> bool:
-        """Whether `array` is on this device, of this shape and dtype, and writeable by loops."""
+        """Return whether `array` is on this device, of this shape and dtype, and writeable."""
         ...
 
     def scratch_rows(self, games: int) -> int:
-        """Return the number of scratch rows for a loop over so many games (`batch_loops.own`)."""
+        """Return the number of scratch rows for a loop over `games` games (`batch_loops.own`)."""
         ...
 
     def action_ids(self, actions: Any, size: int) -> Any:
@@ -115,7 +115,7 @@ class Cpu:
 def action_ids(actions: NDArray[np.integer[Any]], size: int) -> NDArray[np.int64]:
     """Return a copy of the actions as int64 of shape (size,).
 
-    It is a copy so that a loop cannot write to the actions that it reads, and no other thread can
+    Because of the copy, a loop cannot write to the actions that it reads, and no other thread can
     change them after the check.
     """
     ids = np.array(actions, order="C")  # loops are compiled for C-contiguous arrays

@@ -1,11 +1,11 @@
 """Board layouts: how a network reads the cells of a board and scores the actions on them.
 
 The same weights read every cell and its surroundings, and score every action from the features of
-the cells that it acts on. So what is learnt at one cell holds for all. On a grid, a cell's
+the cells on which the action acts. So the network learns for all cells at once. On a grid, a cell's
 surroundings are the eight cells next to it, each with its own weights. On a chart, they are a
-place's neighbours, summed by the kind of border between them. The tables here say which features
-each cell reads and which score each action takes. They follow only from a game's observation and
-action tables.
+place's neighbours, summed by the kind of border between them. The tables in this module contain the
+features that each cell reads, and the score that each action takes. They are computed only from a
+game's observation and action tables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float32]
-AROUND = 9  # a cell of a grid and the eight around it, row by row
+AROUND = 9  # a cell of a grid and the eight cells around it, row by row
 
 
 class Places(NamedTuple):
@@ -35,15 +35,15 @@ class Places(NamedTuple):
             feature it is the observation's size, which reads as 0.
         constants: features that never change, float32, shape (constants, cells).
         spread: neighbour matrices of a chart, float32, shape (ways, cells, cells), 1 where a cell
-            reads another. The first is the identity, then comes one for each kind of border. A
-            grid has none.
+            reads another. The first matrix is the identity. Then comes a matrix for each kind of
+            border. A grid has none.
         at: number of scores per cell, for actions that act on one cell.
-        pairs: the two cells of actions that act between two, shape (2, pairs).
+        pairs: the two cells of actions that act between two cells, shape (2, pairs).
         between: number of scores per pair.
-        scores: index of each action's score, shape (actions,), in the scores of cells (cells, at)
-            followed by those of pairs (pairs, between). For an action on no cell it is their total
-            number.
-        nothing: the observation's size.
+        scores: index of each action's score, shape (actions,), in the flat scores of cells (cells,
+            at) followed by the flat scores of pairs (pairs, between). For an action on no cell, the
+            index is the total number of these scores.
+        nothing: the observation's size, the index of a missing feature.
     """
 
     shape: tuple[int, ...]
@@ -71,7 +71,7 @@ class Places(NamedTuple):
         return (len(self.seen) + len(self.constants)) * ways
 
     def second_inputs(self, channels: int) -> int:
-        """Number of inputs of the second layer, which on a chart reads neighbours once more."""
+        """Number of inputs of the second layer, which on a chart reads the neighbours again."""
         return channels if self.is_grid else channels * len(self.spread)
 
 
@@ -103,13 +103,13 @@ def _spread(board: Board) -> Floats:
 
 
 class Looking:
-    """Gathers the inputs of a network's layers for every cell, in NumPy."""
+    """The inputs of the first two layers for every cell, gathered with NumPy."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
 
     def first(self, x: Floats) -> Floats:
-        """Return first-layer inputs, (n, cells, `first_inputs`), of observations (n, size)."""
+        """Return first-layer inputs, (n, cells, `first_inputs`), from observations (n, size)."""
         wide = np.concatenate([x, np.zeros((len(x), 1), np.float32)], axis=1)
         if self._places.is_grid:
             return wide[:, self._around]
@@ -118,7 +118,7 @@ class Looking:
         return spread_over(self._places, np.concatenate([cells, constants], axis=2))
 
     def second(self, cells: Floats) -> Floats:
-        """Return second-layer inputs, (n, cells, `second_inputs`), of (n, cells, channels)."""
+        """Return second-layer inputs, (n, cells, `second_inputs`), from (n, cells, channels)."""
         if self._places.is_grid:
             return cells
         return spread_over(self._places, cells)
@@ -134,7 +134,7 @@ def spread_over(places: Places, cells: Floats) -> Floats:
 
 
 def around(places: Places) -> Indices:
-    """Observation indices of the first layer's inputs on a grid, (cells, `first_inputs`)."""
+    """Return the observation index of each first-layer input on a grid, (cells, `first_inputs`)."""
     rows, columns = places.shape
     planes = np.full((len(places.seen), rows + 2, columns + 2), places.nothing)
     planes[:, 1:-1, 1:-1] = places.seen.reshape(-1, rows, columns)
@@ -143,7 +143,7 @@ def around(places: Places) -> Indices:
 
 
 def _scores(game: Game, cells: int) -> tuple[int, Indices, int, Indices]:
-    """Return the scores per cell, the pairs, the scores per pair, and the actions' scores."""
+    """Return the fields `at`, `pairs`, `between` and `scores` of `Places`."""
     at = between = 0
     pairs: dict[tuple[int, int], int] = {}
     on_cell: list[tuple[int, int, int]] = []  # action, cell, index of the score within the cell

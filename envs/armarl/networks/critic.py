@@ -1,9 +1,9 @@
 """Critics of positions, which improve a scripted player. See `critic_lookahead`.
 
 A critic has a trunk and a value head: dense layers over the flat observation with relu between
-them. The hyperbolic tangent of half its output is the expected return of the seat. A policy of this
-kind also has advisers. The first is the scripted player that it improves. Simulations let the other
-seats play like each of the advisers in turn.
+them. The hyperbolic tangent of half the output is the expected return of the seat. A policy of this
+kind also has advisers. The first adviser is the scripted player that the policy improves. In
+simulations the other seats play like one of the advisers, which take turns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PARTS = ("trunk", "value")
 
 
 def is_critic(tensors: Tensors) -> bool:
-    """Return True if the weights are a critic alone: a value head and no policy head."""
+    """Return True if the weights are those of a critic: a value head and no policy head."""
     return layers(tensors, "value") > 0 and layers(tensors, "policy") == 0
 
 

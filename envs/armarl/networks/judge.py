@@ -7,10 +7,11 @@ A judge reads a survey (see the verb `survey`). The same weights process every p
 - *near* reads the features around the prize, and *far* reads the rest of the survey.
 - *prizes* predicts the share of the prize that each side will take, own side first.
 - *whole* computes the expected return from all prizes.
-- *direct* adds the lead in stakes over each rival, divided by its standard deviation. It treats the
-  prizes as independent.
+- *direct* is a linear layer whose output is added to that of *whole*. Its input is the lead in
+  stakes over each rival, divided by the standard deviation of the lead. The standard deviation
+  treats the prizes as independent.
 
-Predicting each prize as well as the winner learns much more from each game (Wu, 2019).
+A network that predicts each prize as well as the winner learns much more from each game (Wu, 2019).
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ if TYPE_CHECKING:
     from armarl.core.observation_table import ObservationTable
 
 PARTS = ("near", "far", "prizes", "whole", "direct")
-VARIANCE = 0.003  # left in a lead when all stakes are decided, in squared shares of all stakes
-MARGIN = 0.3  # weight of the lead in `worths`; it keeps play sharp in positions that are won
+VARIANCE = 0.003  # a lead's variance when all prizes are decided, in squared shares of all stakes
+MARGIN = 0.3  # weight of the lead in `worths`, so that play still aims for more in won positions
 
 
 class SurveyLayout(NamedTuple):
-    """The layout of a survey, as a judge reads it.
+    """The layout of the survey that a judge reads.
 
     Attributes:
         prizes: number of prizes.
-        features: number of features of each prize. They come first in the survey, feature by
-            feature, each with one entry per prize.
+        features: number of features of each prize. The features come first in the survey, one
+            after the other. Each has one entry per prize.
         rest: number of entries that do not belong to a prize.
         sides: number of sides.
     """
@@ -64,7 +65,8 @@ class SurveyLayout(NamedTuple):
     def whole(self) -> int:
         """Number of inputs of the part *whole*.
 
-        They are the shares of the prizes, the shares weighted by stakes, the leads, and the rest.
+        The inputs are the shares of the prizes, the shares weighted by stakes, the leads, and the
+        rest of the survey.
         """
         return 2 * self.prizes * self.sides + self.sides - 1 + self.rest
 
@@ -131,7 +133,10 @@ class JudgeNetwork:
         return np.tanh(x[:, 0] / 2), leads.mean(axis=1)
 
     def worths(self, surveys: Floats) -> Floats:
-        """Return the worth of positions in play, (n,): mostly the return, partly the lead."""
+        """Return the worth of positions of games in play, (n,): a mean of the return and the lead.
+
+        MARGIN is the weight of the lead.
+        """
         returns, leads = self.values(surveys)
         worths: Floats = (1 - MARGIN) * returns + MARGIN * leads
         return worths
@@ -149,7 +154,7 @@ def _logistic(x: Floats) -> Floats:
 
 
 def _leads(parts: Floats, stakes: Floats) -> tuple[Floats, Floats]:
-    """Return the own lead over each rival, and that lead divided by its standard deviation.
+    """Return the own side's lead over each rival, and the lead divided by its standard deviation.
 
     Both have shape (n, sides - 1).
     """
@@ -177,7 +182,7 @@ def check_judge(game: Game, tensors: Tensors, activation: object, advisers: int)
         raise NetworkError(str(error)) from error
     width = _check_part(tensors, "near", layout.features, most=1)
     if _check_part(tensors, "far", layout.rest, most=1) != width:
-        raise NetworkError("the parts near and far have different numbers of outputs")
+        raise NetworkError("the parts near and far must have the same number of outputs")
     for part, inputs, outputs in (
         ("prizes", width, layout.sides),
         ("whole", layout.whole, 1),
@@ -187,12 +192,12 @@ def check_judge(game: Game, tensors: Tensors, activation: object, advisers: int)
         if reached != outputs:
             raise NetworkError(f"the part {part} has {reached} outputs instead of {outputs}")
     if layers(tensors, "direct") != 1:
-        raise NetworkError("the part direct must have 1 layer")
+        raise NetworkError(f"the part direct must have 1 layer, not {layers(tensors, 'direct')}")
     check_tensors(tensors, PARTS)
 
 
 def _check_part(tensors: Tensors, part: str, inputs: int, most: int | None = None) -> int:
-    """Refuse a part that is missing, or whose layers do not fit. Returns its number of outputs."""
+    """Refuse a missing part, and layers that do not fit. Return the part's number of outputs."""
     number = layers(tensors, part)
     if number == 0 or (most is not None and number > most):
         wanted = "1 layer" if most == 1 else "at least 1 layer"

@@ -1,7 +1,7 @@
 """Compiled position judges: the computation of `judge.JudgeNetwork`, one position at a time.
 
-Positions that differ by one action agree in most prizes. So the result for a prize is cached, and
-reused when the judge would read the same input for another prize.
+Positions that differ by one action agree in most prizes. So the result for a prize is cached with
+its input, and is used again for every prize with the same input.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from armarl.networks.policy_network import Floats, Tensors, layers
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-REMEMBERED = 1024  # cached prizes; a power of two
+REMEMBERED = 1024  # number of cached results per scratch row; a power of two
 
 
 class Weights(NamedTuple):
-    """A judge in the form that kernels take: layers in sequence, each inputs by outputs, then bias.
+    """A judge in the form that kernels read. Each layer is a matrix (inputs, outputs) and a bias.
 
     Attributes:
-        numbers: all weights, float32.
-        layers: each layer's offset in `numbers`, inputs and outputs, int64, shape (layers, 3). The
-            order is near, far, the layers of prizes, those of whole, direct.
-        prize_layers: number of the layers of prizes.
-        layout: see `SurveyLayout`.
+        numbers: the weights of all layers, one layer after the other, float32.
+        layers: for each layer its offset in `numbers`, its number of inputs and its number of
+            outputs, int64, shape (layers, 3). The order is near, far, the layers of prizes, the
+            layers of whole, direct.
+        prize_layers: number of layers of the part prizes.
+        layout: the layout of the survey.
         lots: random factors of the cache's hash, float64, shape (features + rest,).
     """
 
@@ -43,18 +44,19 @@ class Weights(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of threads; the first axis is for threads (see `batch_loops.own`).
+    """Scratch memory. Each thread has a row of its own on the first axis (see `batch_loops.own`).
 
     Attributes:
         survey: the survey, float32, shape (rows, size).
         seen: the input for a prize, float32, shape (rows, features + rest).
-        near: sums of the first layer, float32, shape (rows, widest).
+        near: the part of the first layer's sums that all prizes share, float32, shape (rows,
+            widest).
         one: a layer's values, float32, shape (rows, widest); alternates with `other`.
         other: a layer's values, float32, shape (rows, widest); alternates with `one`.
         whole: the input of the part whole, float32, shape (rows, widest).
         known: cached inputs for prizes, each followed by 1, float32, shape (rows, REMEMBERED,
-            features + rest + 1). All are 0 at first, in memory that is not touched before the
-            first write.
+            features + rest + 1). All entries are 0 at first. The operating system provides the
+            memory only when an entry is written.
         taken: cached results for these inputs, float32, shape (rows, REMEMBERED, sides).
     """
 
@@ -77,7 +79,7 @@ def weights_of(game: Game, tensors: Tensors) -> Weights:
 
 
 def scratch_of(weights: Weights, rows: int) -> Scratch:
-    """Make scratch memory of `rows` rows for these weights only, as it caches their results."""
+    """Return scratch memory of `rows` rows. Use it only for these weights: it caches results."""
     layout = weights.layout
     widest = int(max(weights.layers[:, 1:].max(), layout.whole))
     seen = layout.features + layout.rest
@@ -96,7 +98,7 @@ def scratch_of(weights: Weights, rows: int) -> Scratch:
 
 @part
 def _sure(net: Weights, stakes: Any, rival: int, survey: Floats, whole: Floats) -> Any:
-    """Return the own lead over a rival side, and that lead over its standard deviation."""
+    """Return the own side's lead over a rival, and the lead divided by its standard deviation."""
     lead, variance = 0.0, VARIANCE
     for prize in range(net.layout.prizes):
         own, theirs = whole[prize * net.layout.sides], whole[prize * net.layout.sides + rival]
@@ -108,7 +110,7 @@ def _sure(net: Weights, stakes: Any, rival: int, survey: Floats, whole: Floats) 
 
 @part
 def _read(net: Weights, survey: Floats, prize: int, seen: Floats) -> Any:
-    """Read the surroundings of a prize into `seen`; return a hash of them."""
+    """Write the features of a prize to `seen`. Return a hash of the features."""
     prizes, features = net.layout.prizes, net.layout.features
     sum_of_lots = 0.0
     for k in range(features):
@@ -119,7 +121,7 @@ def _read(net: Weights, survey: Floats, prize: int, seen: Floats) -> Any:
 
 @part
 def _is_known(seen: Floats, known: Floats) -> Any:
-    """Return whether the cache entry is for the same input."""
+    """Return whether the cache entry `known` is for the input `seen`."""
     for k in range(seen.size):
         if seen[k] != known[k]:
             return False
@@ -128,7 +130,7 @@ def _is_known(seen: Floats, known: Floats) -> Any:
 
 @part
 def _begin(net: Weights, seen: Floats, near: Floats, one: Floats) -> None:
-    """Compute the sums that are the same for all prizes: both biases, and the layer far."""
+    """Write the sums that all prizes share to `near`: both biases, and the layer far."""
     bias(net, 0, near)
     bias(net, 1, one)
     for k in range(net.layers[0, 2]):
@@ -140,7 +142,7 @@ def _begin(net: Weights, seen: Floats, near: Floats, one: Floats) -> None:
 def _judge_prize(
     net: Weights, seen: Floats, near: Floats, one: Floats, other: Floats, taken: Floats
 ) -> None:
-    """Compute the share of a prize that each side will take."""
+    """Write the share of a prize that each side will take to `taken`."""
     width = net.layers[0, 2]
     for k in range(width):
         one[k] = near[k]
@@ -153,7 +155,10 @@ def _judge_prize(
 
 @kernel
 def worth(net: Weights, work: Scratch, mine: int) -> Any:
-    """Value of the position surveyed in row `mine` of the scratch; see `JudgeNetwork.worths`."""
+    """Return the worth of the position whose survey is in row `mine` of the scratch memory.
+
+    See `JudgeNetwork.worths`.
+    """
     survey, seen, whole = work.survey[mine], work.seen[mine], work.whole[mine]
     near, one, other = work.near[mine], work.one[mine], work.other[mine]
     known, taken = work.known[mine], work.taken[mine]

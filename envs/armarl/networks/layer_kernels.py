@@ -1,7 +1,7 @@
 """Compiled dense layers for one input at a time.
 
-Most inputs are 0, and so is half of a hidden layer. These kernels skip entries that are 0, which
-matrix products cannot do.
+Most inputs are 0, and so are half of the values of a hidden layer. These kernels skip entries that
+are 0. A matrix product cannot skip them.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from armarl.compiler.array_views import window
 from armarl.compiler.decorators import part
 from armarl.networks.policy_network import Floats, Tensors, layers
 
-# A tuple with the fields `numbers`, float32, and `layers`, as `flat_layers` makes them.
+# A tuple with the fields `numbers` and `layers`, the two results of `flat_layers`.
 Layers = Any
 
 
 def flat_layers(tensors: Tensors, parts: Sequence[str]) -> tuple[Floats, NDArray[np.int64]]:
-    """Flatten the layers of some parts, each as inputs by outputs, followed by its bias.
+    """Flatten the layers of some parts, each to a matrix (inputs, outputs) followed by its bias.
 
     Returns:
-        All weights, float32; and each layer's offset in them, inputs and outputs, int64, shape
-        (layers, 3).
+        All weights, float32; and for each layer its offset in the weights, its number of inputs and
+        its number of outputs, int64, shape (layers, 3).
     """
     numbers: list[Floats] = []
     rows, begin = [], 0
@@ -40,7 +40,7 @@ def flat_layers(tensors: Tensors, parts: Sequence[str]) -> tuple[Floats, NDArray
 
 @part
 def add(net: Layers, at: int, x: Floats, first: int, y: Floats) -> None:
-    """Add a layer's products to `y`; its inputs are in `x` from index `first` on."""
+    """Add a layer's products to `y`. The inputs are in `x` from index `first` on."""
     begin, inputs, outputs = net.layers[at, 0], net.layers[at, 1], net.layers[at, 2]
     for j in range(inputs):
         entry = x[first + j]
@@ -52,7 +52,7 @@ def add(net: Layers, at: int, x: Floats, first: int, y: Floats) -> None:
 
 @part
 def bias(net: Layers, at: int, y: Floats) -> None:
-    """Start a layer's sums with its bias."""
+    """Write a layer's bias to `y`, as the start of the layer's sums."""
     begin, inputs, outputs = net.layers[at, 0], net.layers[at, 1], net.layers[at, 2]
     row = window(net.numbers, begin + inputs * outputs, outputs)
     for k in range(outputs):
@@ -61,14 +61,17 @@ def bias(net: Layers, at: int, y: Floats) -> None:
 
 @part
 def relu(y: Floats, number: int) -> None:
-    """Set the first `number` negative entries of `y` to 0."""
+    """Set the negative ones of the first `number` entries of `y` to 0."""
     for k in range(number):
         y[k] = max(y[k], np.float32(0))
 
 
 @part
 def run_layers(net: Layers, first: int, last: int, one: Floats, other: Floats) -> None:
-    """Run layers `first` to `last` from `one` into `one`, with relu between them."""
+    """Apply layers `first` to `last` to `one`, in place, with relu between them.
+
+    `other` is scratch.
+    """
     for at in range(first, last + 1):
         if at > first:
             relu(one, net.layers[at, 1])

@@ -12,7 +12,8 @@ cell:
 - *ends* and *between* score the actions between two cells.
 - The value head reads the mean of all cells together with the trunk's output.
 
-*Trust* is added to the logit of each adviser's action (see `armarl.players.advice`).
+The outputs of the part *trust* are added to the logits of the advisers' actions (see
+`armarl.players.advice`).
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 FLAT_PARTS = ("trunk", "policy", "value")
 BOARD_PARTS = ("cells", "mix", "at", "ends", "between")
 PARTS = (*FLAT_PARTS, *BOARD_PARTS, "trust")
-MOST_LAYERS = 32
-MOST_UNITS = 1 << 16  # outputs of one layer
+MOST_LAYERS = 32  # maximum number of layers of one part
+MOST_UNITS = 1 << 16  # maximum number of outputs of one layer
 ACTIVATIONS = {
     "relu": lambda x: np.maximum(x, 0, out=x),
     "tanh": lambda x: np.tanh(x, out=x),
@@ -125,7 +126,7 @@ class Network:
 
 
 def flat(x: Floats) -> Floats:
-    """Flatten all axes but the first, to shape (n, all). The first may be empty."""
+    """Flatten all axes but the first, to shape (n, all). n may be 0."""
     return x.reshape(len(x), math.prod(x.shape[1:]))
 
 
@@ -169,7 +170,10 @@ def check_network(game: Game, tensors: Tensors, activation: Any, advisers: int) 
             raise NetworkError(f"the {head} network has {reached} outputs instead of {outputs}")
     trust = check_layers(tensors, "trust", width) if layers(tensors, "trust") else 0
     if trust != advisers or layers(tensors, "trust") > 1:
-        raise NetworkError(f"the part trust has {trust} outputs for {advisers} advisers")
+        raise NetworkError(
+            f"the part trust must be 1 layer with an output for each of {advisers} advisers, "
+            f"not {layers(tensors, 'trust')} with {trust}"
+        )
     check_tensors(tensors, PARTS)
 
 
@@ -182,7 +186,7 @@ def check_tensors(tensors: Tensors, parts: Sequence[str]) -> None:
 
 
 def _check_board(game: Game, tensors: Tensors, width: int) -> int:
-    """Refuse board parts that do not fit. Returns the number of channels of a cell."""
+    """Refuse board parts that do not fit. Return the number of channels of a cell."""
     try:
         places = places_of(game)
     except ValueError as error:
@@ -190,7 +194,7 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
     channels = _check_cells(tensors, places)
     ends = check_layers(tensors, "ends", channels)
     if ends % 2:
-        raise NetworkError("the part ends must have an even number of outputs")
+        raise NetworkError(f"the part ends must have an even number of outputs, not {ends}")
     for part, inputs, outputs in (
         ("mix", width, channels),
         ("at", channels, places.at),
@@ -209,7 +213,7 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
 
 
 def _check_cells(tensors: Tensors, places: Places) -> int:
-    """Refuse a part *cells* that does not fit. Returns the number of channels of a cell."""
+    """Refuse a part *cells* that does not fit. Return the number of channels of a cell."""
     if (depth := layers(tensors, "cells")) != 2:
         raise NetworkError(f"the part 'cells' must be 2 layers, not {depth}")
     channels = check_layer(tensors, "cells", 0, places.first_inputs)
@@ -217,7 +221,7 @@ def _check_cells(tensors: Tensors, places: Places) -> int:
 
 
 def check_layers(tensors: Tensors, part: str, width: int) -> int:
-    """Refuse layers that do not fit each other. Returns the width of the last one."""
+    """Refuse layers that do not fit each other. Return the number of outputs of the last layer."""
     number = layers(tensors, part)
     if number > MOST_LAYERS:
         raise NetworkError(f"the part {part} must have at most {MOST_LAYERS} layers, not {number}")
@@ -227,7 +231,7 @@ def check_layers(tensors: Tensors, part: str, width: int) -> int:
 
 
 def check_layer(tensors: Tensors, part: str, k: int, width: int) -> int:
-    """Refuse a layer that does not take `width` inputs. Returns its number of outputs."""
+    """Refuse a layer that does not take `width` inputs. Return its number of outputs."""
     weight, bias = (tensors.get(f"{part}.{k}.{name}") for name in ("weight", "bias"))
     if weight is None or bias is None:
         raise NetworkError(f"layer {part}.{k} lacks its weight or bias")
@@ -239,11 +243,13 @@ def check_layer(tensors: Tensors, part: str, k: int, width: int) -> int:
     if weight.shape[1] != width:
         raise NetworkError(
             f"layer {part}.{k} does not fit its input: "
-            f"it takes {weight.shape[1]:,} inputs, not {width:,}"
+            f"it takes {weight.shape[1]:,} inputs instead of {width:,}"
         )
     if weight.dtype != np.float32 or bias.dtype != np.float32:
         found = f"{weight.dtype} and {bias.dtype}"
         raise NetworkError(f"weight and bias of layer {part}.{k} must be float32, not {found}")
     if not 1 <= len(weight) <= MOST_UNITS:
-        raise NetworkError(f"layer {part}.{k} has {len(weight)} outputs, not 1 to {MOST_UNITS}")
+        raise NetworkError(
+            f"layer {part}.{k} must have 1 to {MOST_UNITS} outputs, not {len(weight)}"
+        )
     return len(weight)

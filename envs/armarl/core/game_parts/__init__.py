@@ -1,1 +1,1 @@
-"""Three parts of `Game`: it runs compiled loops, plays at random, and shows a state to people."""
+"""Three base classes of `Game`: for compiled loops, random play and states in readable form."""

@@ -1,4 +1,4 @@
-"""`CompiledVariant`: the verbs of a game, compiled, and run over batches on several threads."""
+"""`CompiledVariant`: the compiled verbs of a game, and loops over batches on several threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_ALL_GAMES = Binding("any_game", verbs)
 
 @cache
 def _binding(name: str, its_verbs: Verbs, fixed: bool) -> Binding:
-    """Return the functions that are written once for all games, compiled with these verbs."""
+    """Return the binding of these verbs, which compiles the functions that all games share."""
     return Binding(name, its_verbs, fixed=fixed, common=_OF_ALL_GAMES)
 
 
@@ -52,7 +52,7 @@ class CompiledVariant(Variant):
 
     @cached_property
     def fixed_records(self) -> Fixed:
-        """`fixed` as verbs and compiled functions get it: a tuple of one record, or of none."""
+        """The argument `fixed` of compiled functions: a tuple with the record, or an empty one."""
         return () if self.fixed is None else (self.fixed,)
 
     @cached_property
@@ -63,16 +63,16 @@ class CompiledVariant(Variant):
     def _loops(self) -> dict[Body, tuple[Callable[..., None], int | None, bool]]:
         """The driver of each body that has run, its `least`, and whether it takes `fixed`.
 
-        They are kept, since to work them out takes a tenth as long as a step of one game.
+        They are cached, because computing them takes a tenth of the time of a step of one game.
         """
         return {}
 
     def compiled(self, function: F) -> F:
-        """Compile a function that is written once for all games, with this game's verbs."""
+        """Return a function that all games share, compiled with this game's verbs."""
         return self._binding.function(function)
 
-    # Cached for environments of one game: at every step, a lookup would take a tenth of the time.
-    # They check nothing, so they are not part of the public interface.
+    # These functions are cached for environments of one game, in which a lookup would take a tenth
+    # of the time of each step. They check nothing, so they are not part of the public interface.
 
     @cached_property
     def _deal_one(self) -> Callable[..., int]:
@@ -98,7 +98,7 @@ class CompiledVariant(Variant):
         return () if self.fixed is None else self._fixed_array
 
     def warm_up(self) -> None:
-        """Compile the functions that an environment of one game needs, at the first call."""
+        """Compile the functions that an environment of one game needs, if this is not done yet."""
         _ = self._is_warm
 
     @cached_property
@@ -118,9 +118,8 @@ class CompiledVariant(Variant):
             body: a body of `armarl.core.batch_loops`, or a function of the same form. If it has a
                 fourth parameter `fixed`, it gets `fixed_records` there.
             games: the number of games.
-            batch: the argument of the body. Its arrays are not checked.
-            least: the number of games that are worth an additional thread. None chooses it for
-                the body.
+            batch: the first argument of the body. Its arrays are not checked.
+            least: the minimum number of games per thread. None chooses it for the body.
         """
         known = self._loops.get(body)
         if known is None:
@@ -133,5 +132,5 @@ class CompiledVariant(Variant):
         threads.run(driver, games, batch, least=its_least if least is None else least)
 
     def scratch_masks(self, games: int) -> NDArray[np.int8]:
-        """Scratch masks for a batch of so many games: each thread of a loop gets its own row."""
+        """Return scratch masks for a batch of `games` games. Each thread uses a row of its own."""
         return np.empty((2 * threads.most_threads_for(games), len(self.actions)), np.int8)

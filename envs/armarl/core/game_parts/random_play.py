@@ -1,4 +1,4 @@
-"""`RandomPlay`: random games, and everything drawn from generators outside the states."""
+"""`RandomPlay`: random games, and random numbers from generators outside the states."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarl.compiler.types import States
 from armarl.core import array_checks, batch_loops, state_checks, threads
 from armarl.core.game_parts.compiled_variant import CompiledVariant
 
-_PLAYOUTS_AT_ONCE = 4096  # games for each thread; compiled code hears Ctrl-C only in between
+_PLAYOUTS_AT_ONCE = 4096  # games per thread in one compiled call, which Ctrl-C cannot interrupt
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,8 +36,8 @@ class RandomPlay(CompiledVariant):
             (batch,).
 
         Raises:
-            TypeError, ValueError: an array has another dtype or size, the two share memory, or the
-                game has no such reward.
+            TypeError, ValueError: an array has another dtype or size, the two arrays share memory,
+                or the game has no such reward.
 
         Example:
             >>> import numpy as np
@@ -77,7 +77,7 @@ class RandomPlay(CompiledVariant):
     def random_actions(
         self, masks: NDArray[np.int8], chance: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Return a random legal action for each row of `masks`; 0 where no action is legal.
+        """Return a random legal action for each row of `masks`, or 0 where no action is legal.
 
         Args:
             masks: action masks, int8, shape (n, actions).
@@ -86,7 +86,7 @@ class RandomPlay(CompiledVariant):
 
         Raises:
             TypeError, ValueError: an array has another dtype or size, a mask has entries other than
-                0 and 1, or the two share memory.
+                0 and 1, or the two arrays share memory.
 
         Example:
             >>> import numpy as np

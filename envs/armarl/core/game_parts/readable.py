@@ -1,4 +1,4 @@
-"""`Readable`: one state in readable form: described, as text, as a picture, and told in words."""
+"""`Readable`: a state in readable form: as JSON types, as text, as a picture and in sentences."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from armarl.core.variant import Variant
 if TYPE_CHECKING:
     from typing import Self
 
-_KEPT = 32  # descriptions of positions
+_KEPT = 32  # maximum number of descriptions in the cache
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Readable(Variant):
     """A variant that shows one of its states to people, whole or as a seat sees it.
 
-    A game gives functions for it: one to describe a state and one to draw it as text, and, if it
-    has a picture, one to draw that, one to tell in words what an action did, and one to sum up
-    a turn.
+    A game provides a function that describes a state, and one that draws it as text. Optional
+    functions draw a picture, tell an action and its effects in words, and sum up a turn.
     """
 
     _describe: Callable[[Self, State, int | None], dict[str, Any]] = field(repr=False)
@@ -40,14 +39,15 @@ class Readable(Variant):
     def describe(
         self, state: State, seat: int | None = None, *, public: bool = False
     ) -> dict[str, Any]:
-        """Return a state as plain JSON types. With a seat, all that it may not know is None.
+        """Return a state as plain JSON types. Everything that `seat` may not know is None.
 
         Pass a state from outside to `check_states` first.
 
         Args:
             state: one record.
             seat: a seat, or None for the whole state.
-            public: describe what every seat may know, as an onlooker sees it. `seat` must be None.
+            public: describe only what every seat may know, as an onlooker sees it. `seat` must then
+                be None.
 
         Raises:
             TypeError, ValueError: `state` is not a state of this variant, or the seat does not
@@ -86,7 +86,7 @@ class Readable(Variant):
 
     @property
     def has_picture(self) -> bool:
-        """Return whether the game has a drawing."""
+        """Whether the game can draw pictures."""
         return self._picture is not None
 
     def picture(
@@ -101,21 +101,23 @@ class Readable(Variant):
     ) -> Picture:
         """Return a drawing of a state, whole or as a seat sees it.
 
-        It is made from `describe(state, seat)` alone, so it shows nothing else. It gives SVG, PNG
-        and pixels, and a notebook shows it. Pass states from outside to `check_states` first.
+        The state is drawn only from `describe(state, seat)`, so nothing else is shown. The picture
+        can be converted to SVG, PNG and pixels, and a notebook shows it. Pass states from outside
+        to `check_states` first.
 
         Args:
             state: one record.
             seat: a seat, or None for the whole state.
-            before: an earlier state of the same game. All that has changed since is marked.
-            last: the last action: the seat that played it, and its id. A seat sees of another
-                seat's action only what is public.
+            before: an earlier state of the same game. Everything that has changed since is marked.
+            last: the last action: the seat that played it, and its id. If `seat` is another seat,
+                only the public notation of the action is shown.
             names: a name for each player, by seat.
-            public: draw what every seat may know, as an onlooker sees it. `seat` must be None.
+            public: draw only what every seat may know, as an onlooker sees it. `seat` must then be
+                None.
 
         Raises:
-            TypeError, ValueError: as in `describe`, for `last` or `names` too, or the game has no
-                drawing.
+            TypeError, ValueError: as in `describe`; or `last` or `names` is invalid, or the game
+                cannot draw pictures.
 
         Example:
             >>> import armarl
@@ -137,9 +139,9 @@ class Readable(Variant):
         names: Sequence[str] | None = None,
         public: bool = False,
     ) -> Told:
-        """Return in words what an action did, whole or as a seat sees it.
+        """Return an action and its effects in words, completely or as a seat sees them.
 
-        It is made from `describe` and from what `seat` may know of the action, as a picture is.
+        As for a picture, only `describe` and the notation that `seat` may know are used.
 
         Args:
             state: the state after the action.
@@ -147,7 +149,8 @@ class Readable(Variant):
             seat: a seat, or None for everything.
             before: the state before the action.
             names: a name for each player, by seat.
-            public: tell what every seat may know, as an onlooker sees it. `seat` must be None.
+            public: tell only what every seat may know, as an onlooker sees it. `seat` must then be
+                None.
 
         Raises:
             TypeError, ValueError: as for `picture`.
@@ -174,20 +177,21 @@ class Readable(Variant):
         names: Sequence[str] | None = None,
         public: bool = False,
     ) -> str:
-        """Return in one sentence what the actions of a turn did, whole or as a seat sees it.
+        """Return a turn in one sentence, completely or as a seat sees it.
 
         Args:
-            states: the states in order, the first one before the turn.
-            actions: the seat and the id of each action, so one less than states.
+            states: the state before the turn, and the state after each action, in order.
+            actions: the seat and the id of each action, one entry less than `states`.
             seat: a seat, or None for everything.
             names: a name for each player, by seat.
-            public: tell what every seat may know, as an onlooker sees it. `seat` must be None.
+            public: tell only what every seat may know, as an onlooker sees it. `seat` must then be
+                None.
 
         Returns:
-            The sentence, empty if the game does not sum up turns.
+            The sentence, or an empty string if the game does not sum up turns.
 
-        Raises: TypeError, ValueError: as for `picture`, or the number of actions is 0 or does not
-        fit.
+        Raises: TypeError, ValueError: as for `picture`; or there is no action, or the number of
+        actions does not fit the number of states.
 
         Example:
             >>> import numpy as np
@@ -223,17 +227,18 @@ class Readable(Variant):
         seat: int | None = None,
         names: Sequence[str] | None = None,
     ) -> Iterator[tuple[Picture, Told]]:
-        """Yield the picture of each state of one game, and the words for what led to it.
+        """Yield the picture of each state of one game, and the action before the state in words.
 
-        It is `picture` and `tell` for a whole game, where each state is described once.
+        The results are those of `picture` and `tell`, but each state is described only once.
 
         Args:
             states: the states in order, the deal first.
-            actions: the seat and the id of each action, so one less than states.
+            actions: the seat and the id of each action, one entry less than `states`.
             seat: a seat, or None for everything.
             names: a name for each player, by seat.
 
-        Raises: TypeError, ValueError: as for `picture`, or the number of actions does not fit.
+        Raises: TypeError, ValueError: as for `picture`, or the number of actions does not fit the
+        number of states.
 
         Example:
             >>> import numpy as np
@@ -248,7 +253,7 @@ class Readable(Variant):
         """
         if len(actions) != len(states) - 1:
             raise ValueError(
-                f"{len(states)} states have {len(states) - 1} actions between them, "
+                f"{len(states)} states need {len(states) - 1} actions between them, "
                 f"not {len(actions)}"
             )
         before = None
@@ -258,9 +263,10 @@ class Readable(Variant):
             before = scene.view
 
     def _seen(self, state: State, seat: int | None, public: bool) -> dict[str, Any]:
-        """Return `describe`, for drawing and telling, which do not change it.
+        """Return the result of `describe` from a cache. The caller must not change it.
 
-        The last descriptions are kept: a position is drawn and told, and then serves as `before`.
+        A position needs its description several times: when it is drawn, when an action is told,
+        and as `before` of the next position.
         """
         return self._described(self._check_state(state).tobytes(), seat, public)
 
@@ -296,13 +302,15 @@ class Readable(Variant):
             or isinstance(names, str | bytes)
             or len(names) != self.players
         ):
-            raise ValueError(f"names must be {self.players} names, not {brief(repr(names), 60)}")
+            raise ValueError(
+                f"names must be a sequence of {self.players} names, not {brief(repr(names), 60)}"
+            )
         shown = tuple(brief(name, 40) for name in names)
         view = self._seen(state, seat, public)
         return Scene(self, view, self._check_seat(seat), before, said, shown)
 
     def _told(self, scene: Scene) -> Told:
-        """Return what the game tells of a scene, or else just the player and the action."""
+        """Return the game's words for a scene, or the player and the action if it has no words."""
         if scene.last is None or scene.before is None:
             return Told(())
         if self._tell is not None:
@@ -317,8 +325,8 @@ class Readable(Variant):
 
         Args:
             state, seat: as for `picture`.
-            theme: "light", "dark", or "auto", which is light and turns dark in browsers whose
-                reader prefers it.
+            theme: "light", "dark", or "auto". "auto" is light, but dark in a browser whose user
+                prefers dark pages.
             more: the other arguments of `picture`.
 
         Raises:
@@ -333,9 +341,9 @@ class Readable(Variant):
         return self.picture(state, seat, **more).svg(theme)
 
     def _said(self, last: tuple[int, int], seat: int | None) -> tuple[int, str]:
-        """Return who played an action, and its notation as far as a seat (-1: every seat) knows."""
+        """Return the seat that played an action, and the notation that a seat (-1: all) may see."""
         if not isinstance(last, tuple) or len(last) != 2:
-            raise TypeError(f"last must be a seat and an action, not {brief(repr(last), 60)}")
+            raise TypeError(f"last must be a tuple (seat, action), not {brief(repr(last), 60)}")
         mover = whole_number("the seat of the last action", last[0], 0, self.players - 1)
         text = self.actions.text(last[1])
         if seat is not None and seat != mover:
@@ -344,7 +352,7 @@ class Readable(Variant):
 
     def _check_state(self, state: State) -> States:
         """Check one record, and return a copy of it as an array of one."""
-        states = np.array(state)  # a copy, of the base class
+        states = np.array(state)  # a copy, as a plain np.ndarray
         if states.ndim:
             raise ValueError(f"state must be one record, not an array of shape {states.shape}")
         return state_checks.check_states(self, states.reshape(1))
@@ -354,7 +362,7 @@ class Readable(Variant):
 
 
 def _in_common(views: Sequence[Any]) -> Any:
-    """Return what is the same in all of these plain JSON values, with None in place of the rest."""
+    """Return the common parts of some JSON values, with None in place of parts that differ."""
     first = views[0]
     if isinstance(first, dict) and all(
         isinstance(view, dict) and view.keys() == first.keys() for view in views

@@ -1,9 +1,9 @@
-// Shows pictures of one film (see film.py) in an <svg>: it puts pieces in place of others.
+// Shows the pictures of one film (see film.py) in an <svg> element by replacing pieces.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 class Film {
-  // `head` is the film's head. The pictures go into `svg`, which the page has made.
+  // `head` is the result of `Film.head`. The pictures are shown in `svg`, an element of the page.
   constructor(svg, head) {
     this.svg = svg;
     this.strings = [];
@@ -15,7 +15,7 @@ class Film {
     this.parts = svg.appendChild(document.createElementNS(SVG, "g"));
   }
 
-  // Takes what film.py calls news: new strings, pieces and definitions.
+  // Adds the result of `Film.news`: new strings, pieces and definitions.
   add(news) {
     this.strings.push(...news.strings);
     this.pieces.push(...news.pieces);
@@ -37,7 +37,7 @@ class Film {
   }
 }
 
-// Returns the frame that changes (see film.py) make of another one.
+// Returns a frame after the changes that `changes` in film.py returns.
 function changed(frame, changes) {
   const next = frame.slice();
   for (let i = 0; i < changes.length; i += 2) {

@@ -1,6 +1,6 @@
-"""`Film`: many pictures of one sheet, each piece of SVG kept once, for pages that show them.
+"""`Film`: many pictures with the same sheet, for web pages. Each piece of SVG is stored once.
 
-A browser shows a film with `film.js`. It puts pieces in place of others and draws nothing itself.
+A browser shows a film with `film.js`, which only replaces pieces of SVG and draws nothing itself.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 from armarl.core.pictures.picture import Picture
 from armarl.core.pictures.sheet import PLAIN_THEMES, Sheet
 
-_TAG = re.compile(r"(?=<)")  # tags repeat often, such as a letter at a place in its line
+_TAG = re.compile(r"(?=<)")  # splits SVG before each tag, because many tags occur repeatedly
 
-Frame = tuple[int, ...]  # the number of a piece for each part of a picture
+Frame = tuple[int, ...]  # for each part of a picture, the number of its piece
 
 
 class Film:
     """The pieces of many pictures. A picture becomes a `Frame`, a number for each part.
 
-    Pieces may come at any time, so a film serves a finished game and one that is being played. A
-    piece is the numbers of its strings. Piece 0 is empty.
+    New pieces can be added at any time, so a film can show a finished game and a game in play. A
+    page gets each piece as a list of the numbers of its strings. Piece 0 is empty.
 
     Attributes:
         sheet: the sheet of all pictures.
@@ -43,16 +43,16 @@ class Film:
     """
 
     def __init__(self, sheet: Sheet) -> None:
-        """Begin a film.
+        """Create a film without pictures.
 
         Args:
-            sheet: the sheet of all its pictures.
+            sheet: the sheet of all pictures of the film.
         """
         self.sheet = sheet
         self._strings: dict[str, int] = {}
         self._pieces: dict[str, int] = {}
         self._definitions: dict[str, None] = {}
-        self._told = [0, 0, 0]  # how many of each `news` has returned
+        self._told = [0, 0, 0]  # numbers of strings, pieces and definitions that `news` returned
         self._number_of("")
 
     def frame(self, picture: Picture) -> Frame:
@@ -62,7 +62,9 @@ class Film:
             ValueError: the picture has another sheet.
         """
         if picture.sheet is not self.sheet:
-            raise ValueError("a film holds pictures of one sheet; begin another film")
+            raise ValueError(
+                "the sheet of the picture is not that of the film; create a film for each sheet"
+            )
         return tuple(self._number_of(part.svg) for part in picture.parts)
 
     def _number_of(self, svg: str) -> int:
@@ -77,9 +79,9 @@ class Film:
         return self._strings, self._pieces, self._definitions
 
     def head(self) -> dict[str, Any]:
-        """Return what a page needs before the first frame, as JSON types.
+        """Return the head of the film, which a page needs before the first frame, as JSON types.
 
-        These are `name`, `width`, `height`, and the `colours` as a style rule for each theme.
+        Its keys are `name`, `width`, `height` and `colours` (a style rule for each theme).
         """
         sheet = self.sheet
         return {
@@ -90,7 +92,10 @@ class Film:
         }
 
     def news(self) -> dict[str, Any]:
-        """Return the `strings`, `pieces` and `definitions` since the last call, as JSON types."""
+        """Return the `strings`, `pieces` and `definitions` that are new since the last call.
+
+        The result has JSON types.
+        """
         strings, pieces, definitions = (
             list(whole)[told:] for whole, told in zip(self._all(), self._told, strict=True)
         )
@@ -100,7 +105,7 @@ class Film:
 
 
 def changes(before: Frame, after: Frame) -> list[int]:
-    """Return what turns one frame into another: a part, its new piece, a part, its new piece, …"""
+    """Return the changes from one frame to another: a part, its new piece, a part, its piece, …"""
     size = max(len(before), len(after))
     pairs = zip(_filled(before, size), _filled(after, size), strict=True)
     return [n for part, (old, new) in enumerate(pairs) if old != new for n in (part, new)]

@@ -1,8 +1,8 @@
 """Letters as outlines, so that a picture looks the same on a machine without fonts.
 
-The outlines are in `letters.json`, made by `scripts/docs/make_letters.py` from an open font, whose
-licence is in `letters-licence.txt`. Letters that the file lacks are drawn as a box. `data-text`
-holds the text itself.
+The outlines are in `letters.json`. `scripts/docs/make_letters.py` makes this file from an open
+font, whose licence is in `letters-licence.txt`. A letter without an outline is drawn as a box. The
+attribute `data-text` contains the text itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
 
-EM = 200  # the units of an outline: the height of a line
+EM = 200  # the height of a line, in the units of the outlines
 _BOX = (100, "M15 -130H85V0H15ZM25 -120V-10H75V-120Z")
 
 
@@ -25,7 +25,7 @@ def letters() -> dict[str, tuple[int, str]]:
 
 @lru_cache(maxsize=4096)
 def width_of(text: str, size: float) -> float:
-    """Return the width of a line of text."""
+    """Return the width of a line of text whose height is `size`."""
     known = letters()
     return sum(known.get(letter, _BOX)[0] for letter in text) * size / EM
 
@@ -48,9 +48,10 @@ def write(
         x, y: the position of its baseline.
         size: the height of the line.
         fill: a colour.
-        anchor: "start", "middle" or "end": the point of the line that lies at `x`.
-        most: the maximum width. Longer text is written smaller, and cut at two thirds of its size.
-        more: further attributes.
+        anchor: "start", "middle" or "end": the point of the line that is at `x`.
+        most: the maximum width. Longer text is written smaller, down to two thirds of `size`. Text
+            that is still too long is cut.
+        more: further attributes of the SVG element.
     """
     line = " ".join(str(text).split())
     if most is not None and (wide := width_of(line, size)) > most:
@@ -71,7 +72,7 @@ def write(
 
 
 def plain(text: str) -> str:
-    """Return text escaped for SVG: it can hold no markup, and none of our colours or references."""
+    """Return text escaped for SVG: no markup, no names of our colours and no references remain."""
     return escape(text).replace("var(", "var&#40;").replace("url(", "url&#40;")
 
 
@@ -82,7 +83,7 @@ def letter_id(letter: str) -> str:
 
 @lru_cache(maxsize=1024)
 def outline(name: str) -> str | None:
-    """Return the element of a letter's id, or None for another id."""
+    """Return the SVG element with a letter's id, or None if no letter has this id."""
     if name == "lbox":
         return f'<path id="{name}" d="{_BOX[1]}"/>'
     try:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Sign(NamedTuple):
-    """A sign of a game's drawing, for a legend.
+    """A sign in a game's drawing, for the legend.
 
     Attributes:
-        svg: the sign around the origin, as an SVG element, within 30 units to each side.
-        words: its meaning, in a sentence.
+        svg: the sign as an SVG element around the origin, at most 30 units to each side.
+        words: the meaning of the sign, in a sentence.
     """
 
     svg: str
@@ -28,15 +28,17 @@ class Sign(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """The input of a game's drawing and telling. It holds nothing that the seat may not know.
+    """The input of a game's functions that draw a position and tell an action in words.
+
+    It contains nothing that the seat may not know.
 
     Attributes:
         game: the variant.
         view: the result of `describe` for the seat.
-        seat: the seat that looks, or None for the whole position.
-        before: the view of an earlier position, to mark all that has changed since, or None.
-        last: the last action: the seat that played it and its notation, as far as the seat that
-            looks may know it. None if it is not given.
+        seat: the observing seat, or None for the whole position.
+        before: the view of an earlier position, for marking all changes since then, or None.
+        last: the last action: the seat that played it, and its notation as the observing seat may
+            know it. None if the last action is not given.
         names: a name for each seat.
     """
 
@@ -55,7 +57,7 @@ class Told(NamedTuple):
         words: sentences, each with its full stop.
         turn: a heading of the turn in which the action was played, such as "turn 3, green", or
             None in games that do not number their turns.
-        ends_turn: whether the action ended the turn. `Game.sum_up` then tells the whole turn.
+        ends_turn: whether the action ended the turn. `Game.sum_up` can then sum up the turn.
         result: the sentences of `words` that say how the game ended; empty while it is in play.
     """
 
@@ -67,12 +69,12 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing of a position, in parts from back to front. A notebook shows it.
+    """A drawing of a position, made of parts. A notebook shows it as an image.
 
     Attributes:
-        sheet: the parts that all pictures of its variant share.
-        title: what it shows, in words.
-        parts: the parts.
+        sheet: the size, colours and definitions that all pictures of the variant share.
+        title: a description of the picture in words.
+        parts: the parts, from back to front.
 
     Example:
         >>> import armarl
@@ -90,8 +92,8 @@ class Picture:
         """Return the picture as an SVG document.
 
         Args:
-            theme: "light", "dark", or "auto", which is light and turns dark in browsers whose
-                reader prefers it.
+            theme: "light", "dark", or "auto". "auto" is light, but dark in a browser whose user
+                prefers dark pages.
 
         Raises:
             ValueError: the theme does not exist.
@@ -107,18 +109,18 @@ class Picture:
         """Return the picture as a PNG file.
 
         Args:
-            width: its width in pixels, 16 to 4096, rounded up to an even number. The height
-                follows, even too.
+            width: the width in pixels, 16 to 4096, rounded up to an even number. The height follows
+                from the width and is also even.
             theme: "light" or "dark".
 
         Raises:
-            ValueError: the width or the theme does not exist.
+            ValueError: the width is out of range, or the theme does not exist.
             ImportError: the extra `render` is not installed.
         """
         return raster.png(self.sheet, self.parts, width, theme)
 
     def pixels(self, width: int = WIDTH, theme: str = "light") -> NDArray[np.uint8]:
-        """Return the picture as an array, uint8 (height, width, 3), both even, in a new array.
+        """Return the picture as a new uint8 array (height, width, 3) with even height and width.
 
         Raises:
             ValueError, ImportError: as `png`.

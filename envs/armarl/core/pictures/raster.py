@@ -1,7 +1,7 @@
-"""Pixels of a picture, drawn by resvg. Every part is drawn once and kept, then laid over the rest.
+"""Pixels of a picture, drawn by resvg. Each part is drawn once, cached, and laid over the others.
 
 Few parts of a picture change from one position to the next. Only the areas under these parts are
-laid anew, so a frame costs little.
+composed again, so a frame takes little time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from armarl.common.numbers import whole_number
 from armarl.core.pictures.sheet import PLAIN_THEMES, Box, Part, Sheet, check_theme
 
 LEAST_WIDTH, MOST_WIDTH = 16, 4096
-_LOCK = threading.Lock()  # canvases are drawn on
+_LOCK = threading.Lock()  # threads share the cache and its canvases, which change
 
 Area = tuple[int, int, int, int]  # left, top, right, bottom, in pixels
 Kind = tuple[Sheet, str, int, int]  # sheet, theme, width, height
@@ -29,19 +29,19 @@ Kind = tuple[Sheet, str, int, int]  # sheet, theme, width, height
 class _Sprite(NamedTuple):
     """The pixels of a part."""
 
-    colours: NDArray[np.uint16]  # (height, width, 3), times opacity
-    gaps: NDArray[np.uint16]  # (height, width, 1), how much shows through, of 255
+    colours: NDArray[np.uint16]  # (height, width, 3), multiplied by the opacity
+    gaps: NDArray[np.uint16]  # (height, width, 1), the transparency, 0 to 255
 
 
 class _Kept:
-    """A cache of drawn things, limited in number and in bytes. It drops the least recently used."""
+    """A cache of drawings with a maximum number and size. It drops the least recently used one."""
 
     def __init__(self, things: int, most: int) -> None:
         self.things, self.most, self.bytes = things, most, 0
-        self._found: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # a thing, its bytes
+        self._found: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # drawing, its bytes
 
     def get(self, key: Hashable) -> Any:
-        """Return the thing kept under a key, or None."""
+        """Return the drawing with this key, or None."""
         found = self._found.pop(key, None)
         if found is None:
             return None
@@ -49,7 +49,7 @@ class _Kept:
         return found[0]
 
     def keep(self, key: Hashable, drawn: Any, size: int) -> None:
-        """Keep a thing that `get` has not found."""
+        """Add a drawing that `get` has not found."""
         self._found[key] = drawn, size
         self.bytes += size
         while self.bytes > self.most or len(self._found) > self.things:
@@ -80,7 +80,7 @@ def pixels(sheet: Sheet, parts: tuple[Part, ...], width: int, theme: str) -> NDA
 
 
 class _Canvas:
-    """The last frame of a kind. The next one differs from it only where parts have changed."""
+    """The last frame of a kind. The next frame is made from it by drawing the changed areas."""
 
     def __init__(self, kind: Kind) -> None:
         _, _, width, height = self._kind = kind
@@ -96,13 +96,13 @@ class _Canvas:
         stale = [_area(part, self._kind) for part in changed]
         if len(parts) != len(self._parts) or sum(map(_size, stale)) > _size(self._whole):
             stale = [self._whole]
-        self._parts = ()  # if the next line fails, all is stale
+        self._parts = ()  # if the next line fails, the next call draws the whole frame
         self._lay(parts, list(dict.fromkeys(stale)))
         self._parts = parts
         return self._frame.copy()
 
     def _lay(self, parts: tuple[Part, ...], areas: list[Area]) -> None:
-        """Lay the parts over each other in the given areas. No part is drawn twice."""
+        """Compose the given areas of the frame from all parts that touch them."""
         under = [np.full((y1 - y0, x1 - x0, 3), 255, np.uint16) for x0, y0, x1, y1 in areas]
         for part in parts:
             x0, y0, x1, y1 = _area(part, self._kind)
@@ -150,7 +150,7 @@ def png(sheet: Sheet, parts: tuple[Part, ...], width: int, theme: str) -> bytes:
 
 
 def _sprite(part: Part, kind: Kind) -> _Sprite:
-    """Return a part as it looks alone, on the pixels that its box touches."""
+    """Return the pixels of one part alone, in the area that its box touches."""
     if (kept := _KEPT.get((part, kind))) is not None:
         return kept  # type: ignore[no-any-return]
     sheet, theme, width, height = kind

@@ -12,7 +12,7 @@ from armarl.core.pictures import lettering
 
 THEMES = ("auto", "light", "dark")
 PLAIN_THEMES = THEMES[1:]
-WIDTH = 512  # pixels of an environment's frames
+WIDTH = 512  # the width of an environment's frames, in pixels
 _COLOUR = re.compile(r"var\(--([\w-]+)\)")
 _REFERENCE = re.compile(r'(?:href="|url\()#([\w-]+)')
 
@@ -20,9 +20,9 @@ Box = tuple[float, float, float, float]  # x, y, width, height
 
 
 class Part(NamedTuple):
-    """A part of a picture: an SVG element with an id, and the box that it stays within.
+    """A part of a picture: an SVG element with an id, and a box that contains it.
 
-    Only parts that change are drawn anew in the next frame.
+    The next frame draws again only the parts that change.
     """
 
     box: Box
@@ -31,16 +31,19 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """The frame of all pictures of a variant. Keep one for each: drawn parts are kept with it.
+    """The size, colours and definitions that all pictures of a variant share.
+
+    Create only one sheet per variant, because the pixels of drawn parts are cached for each sheet.
 
     Attributes:
         name: the game's name.
-        width, height: the size of a picture in its own units.
-        colours: for each name, the colours in light and in dark. SVG says `var(--name)`.
-        definitions: elements that parts refer to, by id, such as gradients and patterns.
+        width, height: the size of a picture, in the units of its SVG.
+        colours: for each name, the colours in the light and the dark theme. SVG refers to a colour
+            as `var(--name)`.
+        definitions: SVG elements, by id, to which parts refer, such as gradients and patterns.
 
     Raises:
-        ValueError: two names have the same light colour and different dark ones.
+        ValueError: two names have the same light colour and different dark colours.
     """
 
     name: str
@@ -52,14 +55,14 @@ class Sheet:
     def __post_init__(self) -> None:
         if len(dict(self.colours.values())) < len(set(self.colours.values())):
             raise ValueError(
-                f"two colours of {self.name} are the same in light and differ in dark; "
-                "change a digit of one"
+                f"two colours of {self.name} are the same in the light theme but differ in the "
+                "dark theme; change one light colour by a digit"
             )
 
     def document(
         self, box: Box, body: str, title: str = "", style: str = "", size: str = ""
     ) -> str:
-        """Return a document with some parts and all that they refer to."""
+        """Return an SVG document with some parts and all definitions to which they refer."""
         needed = "".join(self.needed(body))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="armarl-{self.name}" {size}'
@@ -78,10 +81,10 @@ class Sheet:
         return ";".join(f"--{name}:{shades[shade]}" for name, shades in self.colours.items())
 
     def dark_style(self) -> str:
-        """Return a style sheet that darkens the light colours where the reader's browser asks.
+        """Return a style sheet with the dark colours, for browsers whose user prefers dark pages.
 
-        The light colours stand in the elements themselves, so programs without style sheets show
-        them.
+        The elements themselves contain the light colours, so programs that ignore style sheets show
+        the light colours.
         """
         rules = "".join(
             f'.armarl-{self.name} [{use}="{light}"]{{{use}:{dark}}}'

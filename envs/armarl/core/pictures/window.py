@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 
 def show(frame: NDArray[np.uint8], title: str, fps: int) -> None:
-    """Show a frame, and wait until the frame before it has been shown for its time.
+    """Show a frame, and wait so long that at most `fps` frames per second are shown.
 
     Args:
         frame: uint8 (height, width, 3).
         title: the title of the window.
-        fps: frames a second.
+        fps: the maximum number of frames per second.
 
     Raises:
         ImportError: pygame is not installed.
