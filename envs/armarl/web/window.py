@@ -1,8 +1,8 @@
 """A game as one audience sees it: a seat, an onlooker, or a person who may see everything.
 
 This module makes everything that the server sends about a game. For a seat it uses only the
-concealed state, and for an onlooker only the knowledge that all seats share. Therefore no secret can
-leave the server, and two games that differ only in secrets look the same, byte for byte.
+concealed state, and for an onlooker only the knowledge that all seats share. No secret can leave
+the server, and two games that differ only in secrets look the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Window:
     # --- the seat to move ------------------------------------------------------------------------
 
     def choices(self) -> dict[str, Any]:
-        """Return the question to the audience and its legal actions. It must be the seat to move."""
+        """Return the question and the legal actions for the audience, which must be to move."""
         game, state = self.game, self._state(-1)
         found, entries = guide(game), _entries(game)
         asked, about = ("", []) if found is None else found.question(game, state)
