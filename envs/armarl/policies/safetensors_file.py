@@ -140,7 +140,7 @@ def _header(path: Path, content: bytes) -> dict[str, str]:
     header = json.loads(content[8 : 8 + length])
     texts = header.pop("__metadata__", {})
     if len(header) > MOST_TENSORS:
-        raise ValueError(f"it has {len(header)} tensors, more than {MOST_TENSORS}")
+        raise ValueError(f"it has more than {MOST_TENSORS} tensors")
     if not all(isinstance(text, str) for text in texts.values()):
         raise ValueError("its metadata are not texts")
     return dict(texts)
