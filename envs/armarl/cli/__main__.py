@@ -162,7 +162,7 @@ def _exploit(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--start",
         metavar="POLICY",
-        help="the first weights: self (those of the player, the default with the configuration of "
+        help="initial weights: self (those of the player, the default with the configuration of "
         "its policy), scratch (random weights), or a policy's name or path",
     )
     budget = command.add_mutually_exclusive_group()

@@ -21,7 +21,8 @@ from armarl.roster.make_player import make_player
 from armarl.search import JudgeSearchPlayer
 
 _SEARCHES = ("grave", "ismcts", "flat", "rollout")
-_OTHERS = ("human", "search", "onnx")  # needs a person; one of _SEARCHES; needs a file
+# `human` needs a person, `search` is one of _SEARCHES, and `onnx` needs a file.
+_OTHERS = ("human", "search", "onnx")
 
 
 def compile_game(game: Game) -> Iterator[tuple[str, float]]:
@@ -71,7 +72,7 @@ def _play_in_batches(game: Game) -> None:
 def _use_states(game: Game) -> None:
     """Call the methods of `Game` that matches, records and solvers apply to state records."""
     states, games = game.new_states(np.arange(2)), np.arange(2)
-    seed(states[0], 0)  # as records do
+    seed(states[0], 0)  # records call this directly
     seats, masks = game.statuses(states)[1], game.legal_masks(states)
     game.turns_of(states)
     game.progress(states, seats)

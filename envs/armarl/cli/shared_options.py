@@ -31,8 +31,8 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
     """Return the requested game.
 
-    Without `--game`, this is the game of the first saved policy among the players. The options of
-    the command line replace the policy's own.
+    Without `--game`, this is the game of the first saved policy among the players. Options on the
+    command line override the options of that policy.
     """
     from armarl.games.catalogue import game_names
     from armarl.games.make_game import make_game

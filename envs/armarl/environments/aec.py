@@ -446,7 +446,7 @@ class CheckedAECEnv(RawAECEnv):
         super()._open(seat)
 
     def step(self, action: Any) -> None:
-        """Play an action of the selected agent. After the game has ended, it must be None."""
+        """Play an action of the selected agent, or None once the game has ended."""
         if not self._has_reset:
             EnvLogger.error_step_before_reset()
         self._has_updated = True
@@ -521,7 +521,7 @@ class _CheckedIterable(AECIterable):  # type: ignore[misc]
 
 
 class _CheckedIterator(AECIterator):  # type: ignore[misc]
-    """Like PettingZoo's order-enforcing iterator, which only accepts a wrapped environment."""
+    """An iterator like PettingZoo's order-enforcing one, but for environments without wrappers."""
 
     def __next__(self) -> str:
         agent: str = super().__next__()

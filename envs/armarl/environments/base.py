@@ -23,7 +23,7 @@ RENDER_FPS = 4  # slow enough to follow; Gymnasium's checker requires it even fo
 
 
 class _UntilReset:
-    """Placeholder for an attribute until `reset` sets it. Then access is as fast as usual."""
+    """Placeholder for an attribute until `reset` sets it. Afterwards it costs no time."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name.lstrip("_")

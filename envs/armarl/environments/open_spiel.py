@@ -85,7 +85,7 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
 
 
 class Resampler:
-    """A function that deals a player's hidden information again, including future chance.
+    """A callable that deals a player's hidden information again, including future chance.
 
     Pass it to `ismcts.ISMCTSBot.set_resampler`. The same seed gives the same sequence of deals.
 

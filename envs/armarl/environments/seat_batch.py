@@ -39,7 +39,7 @@ class SeatBatch:
         over: (size,) bool, True where the game is over and no new one is opened yet.
         ends: (size,) int8, the status after the last step: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
         rewards: (size,) float64, the learner's rewards of the last step.
-        players: all players that may hold the other seats.
+        players: all players that may play the other seats.
         chance: (size,) uint64, each game's random number stream for seats and players.
         lineups: (size, players) int64: `lineups[i, k]` is the index in `players` of the player that
             sits `k` seats after the learner. `lineups[i, 0]` is LEARNER.

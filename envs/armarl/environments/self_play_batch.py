@@ -166,7 +166,9 @@ class SelfPlayBatch:
 
     @alone
     def to(self, device: str) -> SelfPlayBatch:
-        """Return a copy on this or another device. Its results continue byte for byte the same.
+        """Return a copy on this or another device.
+
+        The copy continues with the same results, byte for byte.
 
         Raises:
             ValueError: the device does not exist.
@@ -265,7 +267,7 @@ class SelfPlayBatch:
         """
         given = state_checks.check_states(self.game, self._device.fetch(states))
         array_checks.check_size("states", given, self.size)
-        states = self.game.taken(given, np.arange(self.size))  # a copy, so later changes are safe
+        states = self.game.taken(given, np.arange(self.size))  # a copy that no caller can change
         self.game.check_states(states)
         if self.game.statuses(states)[0].any():
             raise ValueError("all games in `states` must be in play, but at least one game is over")

@@ -156,7 +156,7 @@ def _of_another_format(path: Path, metadata: Any, wanted: str) -> str:
             f"or the {POLICY_FILE} in it"
         )
     other = f": its format is {brief(repr(found), 60)}" if found else ""
-    return f"{path} was not written by this version of ArmaRL as {wanted!r}{other}"
+    return f"{path} is not in the format {wanted!r} of this version of ArmaRL{other}"
 
 
 def _digest(text: str, tensors: Tensors) -> str:

@@ -69,7 +69,8 @@ class Guards:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                named = {name for name, _ in message["headers"]}  # a replay has its own policy
+                # A replay page has its own content security policy.
+                named = {name for name, _ in message["headers"]}
                 ours = (header for header in _HEADERS if header[0] not in named)
                 message["headers"] = [*message["headers"], *ours]
             await send(message)

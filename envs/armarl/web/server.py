@@ -256,7 +256,7 @@ class Server:
         return await self._do(visit, lambda table, seat, version: table.retry(version))
 
     async def _do(self, visit: _Visit, deed: Callable[[Table, int, str], None]) -> Response:
-        """Do a person's deed, and answer with the person's new view.
+        """Carry out a person's request (`deed`), and answer with the person's new view.
 
         The answer is made first. Then all pages are notified, and players move.
         """
@@ -361,7 +361,7 @@ class Server:
         return StreamingResponse(self._versions(table, key), media_type="text/event-stream")
 
     async def _versions(self, table: Table, key: str) -> AsyncIterator[str]:
-        """Yield the version of a table whenever it changes. The stream contains nothing else."""
+        """Yield the version of a table whenever it changes. The stream reveals nothing else."""
         self._streams[key] += 1
         try:
             told = ""

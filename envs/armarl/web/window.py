@@ -31,7 +31,7 @@ _SHOWN = 8  # maximum number of actions in a hint
 _MOST_REASONS = 2  # maximum number of reasons after a click that is not possible
 _NEWS = 400  # maximum number of decisions that one answer describes in words
 _TITLE = re.compile(r"<title>(.*?)</title>")
-_SEAT = re.compile(r"\bplayer (\d+)\b")  # as games name a seat
+_SEAT = re.compile(r"\bplayer (\d+)\b")  # the name of a seat in the texts of games
 
 
 class Window:
@@ -84,8 +84,8 @@ class Window:
         journal = self._journal
         seat = journal.seats[number - 1] if number else None
         last = None
-        # The picture does not mark the seat's own last action. A seat that must remember the
-        # values that it has placed (ARM-33) would otherwise be reminded of them.
+        # The picture does not mark the seat's own last action. A seat that must remember its hidden
+        # pieces on the board (ARM-33) would otherwise be reminded of them.
         if seat is not None and seat != self.audience:
             last = (seat, journal.actions[number - 1])
         return self.game.picture(
@@ -107,8 +107,8 @@ class Window:
     def _told(self, number: int) -> dict[str, Any]:
         """Return a decision in words.
 
-        A seat that must remember the values that it has placed (ARM-33) gets only the public words
-        about its own decisions. Otherwise the page would remind it of the values.
+        A seat that must remember its hidden pieces on the board (ARM-33) gets only the public words
+        about its own decisions. Otherwise the page would remind it of the pieces.
         """
         journal, game, window = self._journal, self.game, self
         seat, action = journal.seats[number], journal.actions[number]
@@ -136,7 +136,7 @@ class Window:
         """Return one sentence about the turn that a decision ended.
 
         The sentence is empty for a turn of one decision, and for the audience's own turn. A seat
-        that must remember the values that it has placed (ARM-33) would otherwise be reminded.
+        that must remember its hidden pieces on the board (ARM-33) would otherwise be reminded.
         """
         journal, first = self._journal, last
         while first and not self._ended_turn(first - 1):
@@ -330,7 +330,7 @@ def signs(game: Game) -> dict[str, Any]:
 
 
 def must_remember(game: Game) -> bool:
-    """Return whether a seat must remember the values that it has placed. The default is True."""
+    """Return whether a seat must remember its hidden pieces on the board. The default is True."""
     told = getattr(guide(game), "must_remember", None)
     return told is None or bool(told(game))
 
