@@ -327,7 +327,7 @@ def test_files_of_other_kinds(tmp_path):
 
 def test_foreign_safetensors(path):
     save_file(dict(TENSORS), path)
-    with pytest.raises(PolicyError, match="not in the format .* of this version of ArmaRL"):
+    with pytest.raises(PolicyError, match=r"not in the format .* of this version of ArmaRL"):
         load_policy(path)
     save_file(dict(TENSORS), path, {"armarl": json.dumps({"format": "armarl-checkpoint-1"})})
     with pytest.raises(PolicyError, match=r"policy\.safetensors is a training checkpoint"):

@@ -144,7 +144,7 @@ class Afterstates:
                 no influence.
             seats: the seats to move, int64, shape (n,).
             net: the judge's weights. The judge also values positions in which an action has ended
-                the game; nothing more is revealed to it there.
+                the game. Hidden information stays hidden from it there.
 
         Raises:
             TypeError, ValueError: there is not one seat for each state, or a seat does not exist.

@@ -44,7 +44,7 @@ WON = 0.7, 0.8  # for two players and for more
 LONGEST = 200  # number of actions after which a rollout stops and asks the critic in any case
 LEAST_DECISIONS = 1  # number of decisions that justify another thread
 SIMULATED, DEALT = range(2)  # indices in `tried`
-OUT = -1  # marks a dropped row's number of deals, or a missing row
+OUT = -1  # in place of a number of deals: a dropped action; in place of a row: no row
 
 
 def with_players(players: int, numbers: tuple[float, float]) -> Any:

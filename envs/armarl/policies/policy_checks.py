@@ -138,7 +138,7 @@ def layer_widths(kind: WeightKind, tensors: Tensors) -> dict[str, list[int]]:
 
 
 def check_survey(path: Path, kind: WeightKind, surveyed: Any, game: Game) -> None:
-    """Refuse a judge for another survey than the game's, and a survey without a judge.
+    """Refuse a judge that was made for a different survey, and a survey without a judge.
 
     Raises:
         PolicyError: the survey in the metadata is not the one that the network needs.

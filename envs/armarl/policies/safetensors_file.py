@@ -122,7 +122,7 @@ def _metadata(text: str) -> Any:
 
 
 def _header(path: Path, content: bytes) -> dict[str, str]:
-    """Return the texts in the header of a file, after checking its size.
+    """Check the header of a file, and return its texts.
 
     The header is JSON. Its length is in the first 8 bytes of the file.
 
