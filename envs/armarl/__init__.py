@@ -1,7 +1,8 @@
 """ArmaRL: the board games Armadora and Armada as reinforcement-learning environments.
 
-Importing it registers the environments with Gymnasium and PettingZoo. Everything else is imported
-when it is first used, so that `import armarl` stays quick. `__init__.pyi` lists the public names.
+`import armarl` registers the environments with Gymnasium and PettingZoo. Every other module is
+imported when it is first used, so that `import armarl` is fast. `__init__.pyi` lists the public
+names.
 """
 
 import sys
@@ -18,7 +19,10 @@ __all__ += ["__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used; otherwise suggest a near name, as Python does."""
+    """Import a public name at its first use. For any other name, let Python suggest a similar one.
+
+    Python does so if the AttributeError contains the name and the module.
+    """
     if name not in __all__:
         module = sys.modules[__name__]
         raise AttributeError(f"module 'armarl' has no attribute {name!r}", name=name, obj=module)

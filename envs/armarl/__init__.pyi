@@ -1,11 +1,11 @@
-"""The public surface of ArmaRL: every name that users import, and the module that defines it.
+"""The public API of ArmaRL: every name that users import, and the module that defines it.
 
 `armarl/__init__.py` reads this file at run time and imports a name when it is first used. The page
-docs/reference/api.md is made from it, section by section. Games from outside this package import
-from `armarl.games.authoring` as well.
+docs/reference/api.md is generated from this file and has the same sections. Games from outside this
+package also import from `armarl.games.authoring`.
 """
 
-# ruff: noqa: I001 - the sections below are those of the page
+# ruff: noqa: I001 - the imports are grouped into the sections of the page, not sorted
 
 # --- Games
 from .core.action_table import ActionTable as ActionTable

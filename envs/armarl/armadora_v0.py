@@ -1,10 +1,11 @@
 """Armadora as a PettingZoo AEC environment: `from armarl import armadora_v0`.
 
 `env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `advanced`
-(False), `peek` (True), `board` ("whole", or "mini", a tiny board for two players, for study),
-`reward` ("win" or "gold"), `render_mode` (None, "human", "ansi" or "rgb_array") and `render_width`
-(512 pixels). `mask` ("observation" or "info"), `observation_key` and `mask_key` set the place and
-the names of action masks. `max_cycles` (None) truncates a game after so many actions.
+(False), `peek` (True), `board` ("whole", or "mini", a tiny two-player board for game-theoretic
+studies), `reward` ("win" or "gold"), `render_mode` (None, "human", "ansi" or "rgb_array") and
+`render_width` (512 pixels). `mask` ("observation" or "info"), `observation_key` and `mask_key` set
+the place and the names of action masks. `max_cycles` (None: no limit) is the number of actions
+after which a game is truncated.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def env(**options: Any) -> RawAECEnv:
 
 
 def raw_env(**options: Any) -> RawAECEnv:
-    """Make Armadora without these checks. An illegal action raises `IllegalActionError`.
+    """Make Armadora without PettingZoo's checks. An illegal action raises `IllegalActionError`.
 
     Example:
         >>> from armarl import armadora_v0

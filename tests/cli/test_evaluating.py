@@ -85,7 +85,7 @@ def test_a_result_takes_the_place_of_a_result_alone(run, tmp_path, monkeypatch):
     command = ("evaluate", "random", "greedy", "--games", 2, "--workers", 1, "--json")
     before = policy.read_bytes()
     status, out, err = run(*command, policy)
-    assert (status, out, "does not hold JSON" in err) == (1, "", True)
+    assert (status, out, "does not contain JSON" in err) == (1, "", True)
     assert policy.read_bytes() == before
     kept = tmp_path / "all.json"
     assert run(*command, kept)[0] == 0

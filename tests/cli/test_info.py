@@ -45,7 +45,7 @@ def test_info_of_nothing(run):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("armada-2p", "-o", "players=3"), "-o players=3: options belong to a game"),
+        (("armada-2p", "-o", "players=3"), "-o players=3: options are for a game"),
         (("armada-2p", "--game", "armada"), "info takes no --game"),
         (("armada", "--game", "armadora"), "info takes no --game"),
     ],

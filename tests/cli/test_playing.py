@@ -241,7 +241,7 @@ def test_a_file_without_games(run, tmp_path):
         (("--seat", "-1"), "seat must be in 0 to 1, not -1"),
         (
             ("random", "random"),
-            "a game of 2 players has room for 1 opponent, not 2; -o players=3 makes room",
+            "a game of 2 players takes 1 opponent, not 2; use -o players=3 for more",
         ),
         (("nobody",), "unknown player 'nobody'"),
         (("-o", "players=5"), "2, 3 or 4 players, not 5"),

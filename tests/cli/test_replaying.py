@@ -86,7 +86,7 @@ def test_some_games_are_printed(games, capsys):
         (("--games", "0"), "--games must be a number or a range, 3 or 1-20, not 0"),
         (("--games", "3-2"), "not 3-2"),
         (("--games", "x"), "not x"),
-        (("--games", "7-9"), "there are no such games"),
+        (("--games", "7-9"), "contains none of these games"),
         (("--seat", "2"), "the seat of game 1 must be in 0 to 1, not 2"),
         (("--think", "nobody"), "nobody"),
     ],
@@ -123,7 +123,7 @@ def test_too_many_games_for_a_page(tmp_path, capsys):
     path.write_text(str(record) * 101, encoding="utf-8")
     page = tmp_path / "page.html"
     assert main(["replay", str(path), "--html", str(page)]) == 1
-    assert "a page holds up to 100 games: choose some, as --games 1-20" in capsys.readouterr().err
+    assert "at most 100 games: choose some, such as --games 1-20" in capsys.readouterr().err
 
 
 def test_watching_keeps_thoughts(tmp_path, capsys):
@@ -165,6 +165,6 @@ def test_a_tournament_has_a_page(tmp_path, capsys):
     page, folder = tmp_path / "page.html", tmp_path / "arena"
     play = ["arena", "random", "greedy", *MINI, "--deals", "4", "--workers", "1"]
     assert main([*play, "--html", str(page)]) == 1
-    assert "--html makes its page from the records of a --folder" in capsys.readouterr().err
+    assert "--html needs the game records of a --folder" in capsys.readouterr().err
     assert main([*play, "--folder", str(folder), "--html", str(page)]) == 0
     assert len(pages(page)) == 8

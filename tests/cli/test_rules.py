@@ -96,7 +96,7 @@ def test_a_game_without_pages(
     entry = GameEntry("bare", "armarl.common", "Bare", "no pages", (2,))
     monkeypatch.setitem(catalogue._entries, "bare", entry)
     assert main(["rules", "bare"]) == 1
-    assert "the package of bare has no page of rules" in capsys.readouterr().err
+    assert "the package of bare has no rules page" in capsys.readouterr().err
     assert main(["rules"]) == 0
     assert "bare" not in capsys.readouterr().out
 

@@ -176,10 +176,10 @@ def test_spaces_have_short_texts(variant):
     ("options", "message"),
     [
         ({"mask": "obs"}, "mask must be 'info' or 'observation', not 'obs'"),
-        ({"mask": "observation", "mask_key": "observation"}, "mask_key 'observation' is another"),
-        ({"mask": "info", "mask_key": "seat"}, "mask_key 'seat' is another key's name"),
-        ({"mask": "info", "mask_key": "_seat"}, "mask_key '_seat' is another key's name"),
-        ({"mask": "info", "mask_key": "final_info"}, "mask_key 'final_info' is another key's"),
+        ({"mask": "observation", "mask_key": "observation"}, "mask_key 'observation' is the name"),
+        ({"mask": "info", "mask_key": "seat"}, "mask_key 'seat' is the name of another key"),
+        ({"mask": "info", "mask_key": "_seat"}, "mask_key '_seat' is the name of another key"),
+        ({"mask": "info", "mask_key": "final_info"}, "mask_key 'final_info' is the name"),
     ],
 )
 def test_wrong_places(options, message):

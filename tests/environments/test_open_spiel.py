@@ -195,9 +195,9 @@ def test_a_variant_s_name_is_enough_to_load_it_again():
         (lambda record, known, history: f"{record}\n{known}", "three lines"),
         (lambda record, known, history: f"xy\n{known}\n{history}", "three lines"),
         (lambda record, known, history: f"{record}\n{known}\n{'9' * 5000}", "three lines"),
-        (lambda record, known, history: f"{record}\n{known[:-2]}\n{history}", "each seat"),
-        (lambda record, known, history: f"{record}\n00 00\n{history}", "each seat"),
-        (lambda record, known, history: f"\n{known}\n{history}", "each seat"),
+        (lambda record, known, history: f"{record}\n{known[:-2]}\n{history}", "bytes per seat"),
+        (lambda record, known, history: f"{record}\n00 00\n{history}", "bytes per seat"),
+        (lambda record, known, history: f"\n{known}\n{history}", "bytes per seat"),
         (lambda record, known, history: f"\n\n{history}", "the deal and the actions"),
         (lambda record, known, history: f"{record}\n{known}\n", "the deal and the actions"),
         (

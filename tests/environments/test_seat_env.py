@@ -338,7 +338,7 @@ def test_wrong_options(variant):
         variant.seat_env(players=5)
     with pytest.raises(ValueError, match="unknown game 'chess'"):
         SeatEnv("chess")
-    with pytest.raises(TypeError, match="a Game has its options already; got players"):
+    with pytest.raises(TypeError, match="contains its options already, so remove players"):
         SeatEnv(variant.make(), players=3)
     with pytest.raises(ValueError, match="seat must be in 0 to 1, not 2"):
         variant.seat_env(seat=2)

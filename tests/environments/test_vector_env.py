@@ -290,7 +290,7 @@ def test_pictures():
     one.reset(seed=0)
     assert env.render()[0] == one.render()
     assert len(env.render()) == 2
-    with pytest.warns(UserWarning, match="without a render mode"):
+    with pytest.warns(UserWarning, match="needs environments that were made with"):
         assert SeatVectorEnv("armadora", 2).render() is None
 
 

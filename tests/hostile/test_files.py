@@ -143,7 +143,7 @@ def test_an_earlier_result_is_read_up_to_a_bound(
         path.write_text("[1]" + " " * 100)
         check_json(path)
         monkeypatch.setattr("armarl.cli.shared_options._MOST_RESULT", 100)
-    with pytest.raises(ValueError, match="does not hold JSON"):
+    with pytest.raises(ValueError, match="does not contain JSON"):
         check_json(path)
 
 

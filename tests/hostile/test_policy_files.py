@@ -249,7 +249,7 @@ def test_metadata_that_would_grow(
     path = tiny.policy(tmp_path, GAME)
     tensors, metadata = read_tensors(path, FORMAT)
     metadata["note"] = METADATA[kind]
-    with pytest.raises(PolicyError, match="cannot hold these metadata"):
+    with pytest.raises(PolicyError, match="cannot contain these metadata"):
         write_tensors(tmp_path / "other", tensors, metadata)
     assert not (tmp_path / "other").exists()
     with monkeypatch.context() as forging:

@@ -189,7 +189,7 @@ def test_a_judge_of_another_survey(tmp_path, monkeypatch):
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
     monkeypatch.setattr("armarl.policies.policy_checks.survey_of", lambda game: game.observation)
-    with pytest.raises(PolicyError, match="was made for the survey"):
+    with pytest.raises(PolicyError, match="has the survey hash"):
         load_policy(path, GAME)
 
 
@@ -200,7 +200,7 @@ def test_of_another_survey_that_is_said_first(tmp_path):
     tensors, metadata = read_tensors(path, FORMAT)
     narrower = {**tensors, "near.0.weight": tensors["near.0.weight"][:, :-1].copy()}
     write_tensors(path, narrower, {**metadata, "survey": "0" * 16})
-    with pytest.raises(PolicyError, match=r"was made for the survey .*; train it again"):
+    with pytest.raises(PolicyError, match=r"has the survey hash .*; train it again"):
         load_policy(path, GAME)
 
 

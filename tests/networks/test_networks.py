@@ -271,7 +271,7 @@ def test_advice_that_changed_is_refused(tmp_path, monkeypatch):
         patch.setattr(Advice, "digest", lambda self: "of another version")
         save_policy(path, GAME, actor.tensors(), "relu", ["greedy"])
     with pytest.raises(
-        PolicyError, match="trained with other advice than greedy gives in this version"
+        PolicyError, match="advice that differs from the advice of greedy in this version"
     ):
         load_policy(path)
 

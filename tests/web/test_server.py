@@ -197,7 +197,7 @@ def test_a_server_starts_again_in_mid_turn(tmp_path: Path) -> None:
         assert again["question"] == seen["question"]
         assert again["parts"] == seen["parts"]
         twice = pages.post(keys[0], "act", seat=0, version=version, action="P a1-b1")
-        assert (twice.status_code, "moved on" in twice.json()["refused"]) == (409, True)
+        assert (twice.status_code, "has changed since" in twice.json()["refused"]) == (409, True)
         assert pages.get(host, "lobby").status_code == 404  # a stale key
 
 
@@ -218,7 +218,7 @@ def test_players_must_be_listed(pages: Pages) -> None:
     body = {"game": "armadora", "options": {"players": 2}}
     for player in ("nobody", "spies:Spy", "/etc/passwd", "human", "runs/mine"):
         answer = pages.post(pages.house.host, "new", **body, seats=["random", player])
-        assert (answer.status_code, "there is no player" in answer.text) == (409, True)
+        assert (answer.status_code, "is not available" in answer.text) == (409, True)
     for wrong in (
         {"options": {"players": 9}},
         {"options": {"chart": "/etc/passwd"}},
@@ -279,8 +279,8 @@ def test_a_finished_game_has_a_replay_with_thoughts(pages: Pages) -> None:
         pages.post(keys[0], "study", player=player)
         while (found := pages.get(keys[0], "study").json())["thinking"]:
             time.sleep(0.02)
-        heard = {"random": "", "greedy": "does not say", "nobody": "there is no player nobody"}
-        assert heard.get(player, "there is no player ismcts:20") in found["trouble"]
+        heard = {"random": "", "greedy": "not report", "nobody": "player nobody is not available"}
+        assert heard.get(player, "player ismcts:20 is not available") in found["trouble"]
     assert found["asked"] == ["random"]
     (game,) = data_of(pages.get(keys[0], "replay").text)["games"]
     assert len(game["views"][0]["thinkers"]) == 1

@@ -140,7 +140,7 @@ def test_a_request_that_is_sent_twice_plays_once(tmp_path: Path) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     version = table.version
     table.act(0, version, "P a1-b1")
-    with pytest.raises(RefusedError, match="has moved on"):
+    with pytest.raises(RefusedError, match="has changed since"):
         table.act(0, version, "P c1-d1")
     assert table.view(0)["last"] == 1
 

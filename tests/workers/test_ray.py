@@ -127,7 +127,7 @@ def test_errors_come_as_they_are(nodes):
 def test_another_version_on_a_node_is_refused(nodes, monkeypatch):
     monkeypatch.setattr("armarl.workers.ray_cluster._sources", lambda package: "another")
     with pytest.raises(
-        ClusterError, match=r"has other ArmaRL sources .* install the same ArmaRL on every node"
+        ClusterError, match=r"has ArmaRL sources .* install the same ArmaRL on every node"
     ):
         play_match(TWO, ["random", "random"], 2, workers=RayCluster())
 

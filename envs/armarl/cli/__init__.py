@@ -1,1 +1,1 @@
-"""The functions behind the subcommands, by topic; `armarl.cli` declares their options."""
+"""The command line `armarl`: `__main__` declares options, the other modules run the commands."""

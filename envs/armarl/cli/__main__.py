@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parse(arguments)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # replace characters that it cannot encode
+        if isinstance(stream, TextIOWrapper):  # replace characters that the stream cannot encode
             stream.reconfigure(errors="replace")
     try:
         look_in(Path.cwd())
@@ -44,14 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell("\nstopped", to=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader, such as `head`, closed the pipe
-        with Path(os.devnull).open("w") as nowhere:  # Python flushes stdout once more at exit
+        with Path(os.devnull).open("w") as nowhere:  # Python flushes stdout again at exit
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
         return 141  # the status that a shell reports for SIGPIPE
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         said = "\n".join([f"armarl {options.command}: {error}", *getattr(error, "__notes__", ())])
         tell(said, to=sys.stderr)
         return 1
-    except Exception:  # from user code or a fault of ours; Python would print its text unfiltered
+    except Exception:  # an error in user code or here; Python would print its text unfiltered
         tell(traceback.format_exc(), to=sys.stderr, end="")
         return 1
 
@@ -64,7 +64,7 @@ def _names_an_option(arguments: Sequence[str]) -> bool:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parse the options; unlike plain argparse, key=value may also follow other options."""
+    """Parse the arguments. Unlike in plain argparse, key=value may also follow other options."""
     parser = _parser()
     if not (sys.argv[1:] if arguments is None else arguments):
         parser.print_help(sys.stderr)
@@ -87,7 +87,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose messages hold no control sequences, even if a file name in them does."""
+    """A parser whose messages contain no control sequences, even if a file name contains some."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if message:
@@ -122,13 +122,13 @@ def _train(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--against",
         metavar="PLAYER",
-        help="train against this fixed player alone, to find a best response to it",
+        help="train only against this fixed player, to find a best response to it",
     )
     _code(command)
     command.add_argument(
         "--ray",
         metavar="ADDRESS",
-        help="run the shards on this Ray cluster (the same as the setting ray)",
+        help="run the shards on this Ray cluster (the same as the setting ray=ADDRESS)",
     )
 
 
@@ -156,18 +156,21 @@ def _exploit(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--config",
-        help="a YAML file or the name of a shipped one (default: the policy's own, or the table's)",
+        help="a YAML file or the name of a shipped one (default: the configuration of the player's "
+        "policy, or a shipped one for its game)",
     )
     command.add_argument(
         "--start",
         metavar="POLICY",
-        help="begin with the weights of this policy: self (the player's, the default with its own "
-        "configuration), scratch (none), or a name or path",
+        help="initial weights: self (those of the player, the default with the configuration of "
+        "its policy), scratch (random weights), or a policy's name or path",
     )
     budget = command.add_mutually_exclusive_group()
     budget.add_argument("--minutes", type=float, help="time of each run on one core (40)")
     budget.add_argument(
-        "--decisions", type=int, help="decisions of each run instead, which can be repeated exactly"
+        "--decisions",
+        type=int,
+        help="decisions of each run, instead of a time; such a run can be repeated exactly",
     )
     command.add_argument(
         "--seeds", type=int, default=3, help="number of runs; the best of them counts (3)"
@@ -176,7 +179,7 @@ def _exploit(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--folder",
         type=folder,
-        help="folder of the results (default: runs/exploit-PLAYER); what it holds continues",
+        help="folder of the results (default: runs/exploit-PLAYER); an existing search continues",
     )
     _code(command)
     _game(command)
@@ -217,7 +220,7 @@ def _arena(command: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="play nothing: rate the players, and people, of the games in these files of records",
+        help="play no games, but rate the players and people in these files of game records",
     )
     command.add_argument(
         "--deals",
@@ -228,14 +231,14 @@ def _arena(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--kind", default="round-robin", help="round-robin (the default), ladder or field"
     )
-    command.add_argument("--mixed", action="store_true", help="teams consist of different players")
+    command.add_argument("--mixed", action="store_true", help="make teams of different players")
     command.add_argument(
         "--every", action="store_true", help="play all 24 seat arrangements of 4 players"
     )
     command.add_argument(
         "--folder",
         type=folder,
-        help="keep results, records (unless --no-records) and the report here; an existing "
+        help="write results, records (unless --no-records) and the report here; an existing "
         "tournament continues",
     )
     command.add_argument("--no-records", dest="records", action="store_false")
@@ -274,7 +277,7 @@ def _play(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seat", type=int, default=0, help="your seat (0); seat 0 begins")
     _one_game(command)
-    _web(command, "play in a browser; the page asks for the rest")
+    _web(command, "play in a browser; choose everything else on the page")
 
 
 def _web(command: argparse.ArgumentParser, words: str) -> None:
@@ -283,38 +286,43 @@ def _web(command: argparse.ArgumentParser, words: str) -> None:
         "--folder",
         type=folder,
         default=Path("runs/games"),
-        help="with --web: the folder of all games, which go on after a stop (runs/games)",
+        help="with --web: the folder of all games; they continue after a restart (runs/games)",
     )
     command.add_argument(
-        "--host", default="127.0.0.1", help="with --web: the address to listen at (127.0.0.1)"
+        "--host", default="127.0.0.1", help="with --web: the address to listen on (127.0.0.1)"
     )
     command.add_argument("--port", type=int, default=8460, help="with --web: the port (8460)")
     command.add_argument(
         "--name",
         action="append",
         default=[],
-        help="with --web: a further name of this machine that addresses may have",
+        help="with --web: another host name of this machine that addresses may contain; may be "
+        "repeated",
     )
 
 
 def _watch(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "players", nargs="+", help="players from seat 0 on; the last one fills all seats left"
+        "players", nargs="+", help="players from seat 0 on; the last one takes all remaining seats"
     )
     command.add_argument(
         "--pace",
         type=pace,
         metavar="SECONDS",
-        help="time between two actions (1 at a terminal, else 0); a key stops the game, q ends it",
+        help="time between two actions (1 at a terminal, otherwise 0); any key pauses the game, q "
+        "ends it",
     )
     _one_game(command)
 
 
 def _one_game(command: argparse.ArgumentParser) -> None:
     command.add_argument("--record", type=Path, help="append the game's record to this file")
-    _html(command, "the game, with what the players think")
+    _html(command, "the game, with the players' thoughts,")
     command.add_argument(
-        "--think", action="store_true", help="show what the players consider and expect"
+        "--think",
+        action="store_true",
+        help="show the players' thoughts: the actions that they consider and the result that they "
+        "expect",
     )
     command.add_argument("--seed", type=int, help="seed of the deal (default: a random one)")
     _game(command)
@@ -324,7 +332,7 @@ def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "records",
         type=Path,
-        help="a file of game records, or of one position (`describe`, as JSON)",
+        help="a file of game records, or a JSON file of one position (from `describe`)",
     )
     command.add_argument(
         "--draw",
@@ -333,19 +341,19 @@ def _replay(command: argparse.ArgumentParser) -> None:
     )
     _html(command, "the games")
     command.add_argument(
-        "--seat", type=int, help="for --html: hold nothing that this seat may not know"
+        "--seat", type=int, help="with --html: leave out everything that this seat may not know"
     )
     command.add_argument(
-        "--games", metavar="N-M", help="these games of the file, such as 3 or 1-20 (all)"
+        "--games", metavar="N-M", help="use only these games of the file, such as 3 or 1-20 (all)"
     )
     command.add_argument(
         "--think",
         nargs="+",
         metavar="PLAYER",
-        help="for --html: show side by side what these players think of every position, and after "
-        "which moves the expected result fell most",
+        help="with --html: show these players' thoughts on every position side by side, and the "
+        "moves after which the expected result fell most",
     )
-    _web(command, "open the games in a browser, where players can be asked what they think")
+    _web(command, "open the games in a browser; its page can show any player's thoughts on them")
 
 
 def _html(command: argparse.ArgumentParser, games: str) -> None:
@@ -361,20 +369,22 @@ def _draw(command: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         required=True,
-        help="the picture to write, a name that ends in .svg or .png",
+        help="the file to write; its name must end in .svg or .png",
     )
     command.add_argument(
         "--game", type=int, default=1, help="number of the game in the file, counted from 1 (1)"
     )
     command.add_argument(
-        "--move", type=int, help="draw the position after this action, 0 for the deal (the last)"
+        "--move",
+        type=int,
+        help="draw the position after this number of actions, 0 for the deal (default: the last)",
     )
-    command.add_argument("--seat", type=int, help="draw what this seat may see (default: all)")
+    command.add_argument("--seat", type=int, help="draw only what this seat may see")
     command.add_argument(
         "--theme",
         default="light",
-        help="light (the default) or dark; auto, for SVG alone, is light or dark as the reader's "
-        "browser is",
+        help="light (the default), dark, or auto (only for SVG), which follows the setting of the "
+        "reader's browser",
     )
     command.add_argument("--width", type=int, default=1024, help="width of a PNG in pixels (1024)")
 
@@ -392,7 +402,7 @@ def _rules(command: argparse.ArgumentParser) -> None:
         "subjects",
         nargs="*",
         metavar="game or rule",
-        help="a game, for its rules in two minutes, or numbers such as ARM-12",
+        help="a game's name, for its rules in two minutes, or a rule's number, such as ARM-12",
     )
     command.add_argument("--all", action="store_true", help="print every numbered rule of a game")
 
@@ -433,7 +443,8 @@ def _compile(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--cpu",
         metavar="LEVEL",
-        help="compile for every processor of a level (x86-64-v3, ...) instead of this machine's",
+        help="compile for all processors of this level (x86-64-v3, ...) instead of this machine's "
+        "processor",
     )
 
 
@@ -441,7 +452,7 @@ _COMMANDS = {  # name: (help, options, function)
     "train": ("train a policy from a configuration", _train, training.train),
     "sweep": ("search for good training settings with Optuna", _sweep, training.sweep),
     "exploit": (
-        "train a best response to a player, and measure what it wins",
+        "train a best response to a player, and measure its win rate",
         _exploit,
         training.exploit,
     ),
@@ -455,7 +466,7 @@ _COMMANDS = {  # name: (help, options, function)
     "watch": ("watch players play a game at this terminal", _watch, playing.watch),
     "replay": ("check recorded games, print them or make a page", _replay, replaying.replay),
     "draw": ("draw a position of a recorded game as SVG or PNG", _draw, drawing.draw),
-    "rules": ("print a game's rules, or one by its number", _rules, rules.rules),
+    "rules": ("print a game's rules, or one rule by its number", _rules, rules.rules),
     "info": ("describe a game or a saved policy", _info, studying.info),
     "exploitability": (
         "compute the exact exploitability of players in a small game",

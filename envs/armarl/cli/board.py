@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from armarl.compiler.types import States
 from armarl.core.game import Game
 
-_TALL = 24  # lines; a taller board is drawn only once per turn
+_TALL = 24  # lines; a board of this height or more is drawn only once per turn
 
 
 class Board:
-    """Draws the board of a game: after every action, or once a turn if it is tall."""
+    """The board of a game as text, drawn after every action, or once per turn if it is tall."""
 
     def __init__(self, game: Game, seat: int | None) -> None:
         self._game, self._seat, self._turn = game, seat, -1
 
     def drawn(self, states: States) -> str | None:
-        """Return the drawing of a state, or None if its turn has been drawn before."""
+        """Return the drawing of a state, or None if a tall board was already drawn in its turn."""
         text, turn = self._game.draw(states[0], self._seat), int(self._game.turns_of(states)[0])
         over = bool(self._game.statuses(states)[0][0])
         again = text.count("\n") >= _TALL and turn == self._turn and not over
@@ -26,12 +26,12 @@ class Board:
         return None if again else f"\n{text}"
 
     def follow(self, states: States) -> None:
-        """Note that the game has moved on: when this seat is to move again, it is a new turn."""
+        """Note a later state. If its turn is another one, `drawn` draws the next state again."""
         if int(self._game.turns_of(states)[0]) != self._turn:
             self._turn = -1
 
 
 def told(seat: int, text: str, words: Sequence[str]) -> str:
-    """Return an action, and what `Game.tell` says of it, as lines of text."""
+    """Return lines of text that tell an action: its notation and the sentences of `Game.tell`."""
     lines = [line for sentence in words for line in textwrap.wrap(sentence, 75)]
     return "\n    ".join([f"player {seat}: {text}", *lines])

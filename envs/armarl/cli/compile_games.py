@@ -1,4 +1,4 @@
-"""Compile a game before it is played: for container images, clusters and timings."""
+"""Compilation of a game before it is played, for container images, clusters and timings."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ from armarl.roster.make_player import make_player
 from armarl.search import JudgeSearchPlayer
 
 _SEARCHES = ("grave", "ismcts", "flat", "rollout")
-_OTHERS = ("human", "search", "onnx")  # needs a person; one of _SEARCHES; needs a file
+# `human` needs a person, `search` is one of _SEARCHES, and `onnx` needs a file.
+_OTHERS = ("human", "search", "onnx")
 
 
 def compile_game(game: Game) -> Iterator[tuple[str, float]]:
     """Compile everything that an environment, player or match of a game calls.
 
-    The compiled kernels are kept in the cache folder (`ARMARL_CACHE_DIR`). Every process on the
-    same machine type finds them there, for every variant, as all variants share one state record.
+    The compiled kernels are stored in the cache folder (`ARMARL_CACHE_DIR`). Every process on the
+    same machine type finds them there. They serve every variant of the game, because all variants
+    share one state record.
 
     Yields:
         The name of the part that is ready, and the seconds since the start.
@@ -68,9 +70,9 @@ def _play_in_batches(game: Game) -> None:
 
 
 def _use_states(game: Game) -> None:
-    """Call everything that `Game` does with state records, for matches, records and solvers."""
+    """Call the methods of `Game` that matches, records and solvers apply to state records."""
     states, games = game.new_states(np.arange(2)), np.arange(2)
-    seed(states[0], 0)  # as records do
+    seed(states[0], 0)  # records call this directly
     seats, masks = game.statuses(states)[1], game.legal_masks(states)
     game.turns_of(states)
     game.progress(states, seats)

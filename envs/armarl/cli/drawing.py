@@ -1,4 +1,4 @@
-"""The command `draw`: a position of a recorded game as a picture."""
+"""The command `draw`, which draws a position of a recorded game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarl.common.messages import printable
 
 
 def draw(options: argparse.Namespace) -> int:
-    """Draw a position of a recorded game."""
+    """Draw a position of a recorded game as SVG or PNG."""
     from armarl.matches.records import read_records
 
     kind = options.out.suffix.lower()

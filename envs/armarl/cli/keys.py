@@ -1,4 +1,4 @@
-"""A pause between the actions of a game that is watched, which a key ends or prolongs."""
+"""The pauses between the actions of a watched game, and the keys that stop or end the game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from armarl.common.messages import tell
 
-_LEAST = 0.05  # seconds between two looks at the keyboard, where Python cannot wait for it
+_LEAST = 0.05  # seconds between two checks of the keyboard on Windows, where Python cannot wait
 
 
 class Keys:
@@ -20,14 +20,14 @@ class Keys:
         self._read = read
 
     def pause(self, seconds: float) -> None:
-        """Wait. A key stops the game until the next key; q ends it.
+        """Wait. Any key stops the game until the next key, and q ends it.
 
         Raises:
             EOFError: q was pressed.
         """
         key = self._read(seconds)
         if key and key not in "qQ":
-            tell("stopped: any key continues, q ends")
+            tell("stopped: any key continues the game, q ends it")
             key = self._read(None)
         if key and key in "qQ":
             raise EOFError
@@ -35,7 +35,7 @@ class Keys:
 
 @contextmanager
 def keyboard() -> Iterator[Keys]:
-    """Read single keys until the end of the block. Without a terminal there are none."""
+    """Read single keys until the end of the block. Without a terminal, only wait."""
     if sys.stdin is None or not sys.stdin.isatty():
         yield Keys(lambda seconds: time.sleep(seconds or 0))
         return
@@ -55,7 +55,7 @@ def keyboard() -> Iterator[Keys]:
 
 
 def _read_elsewhere(seconds: float | None) -> str:
-    """Return the next key, or an empty string after so many seconds; None waits for ever."""
+    """Return the next key, or an empty string after `seconds`. None waits without a limit."""
     import os
     import select
 

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from armarl.core.game import Game
     from armarl.matches.records import Record
 
-_PACE = 1.0  # seconds between two actions of a game that is watched
+_PACE = 1.0  # seconds between two actions of a watched game
 
 
 def play(options: argparse.Namespace) -> int:
     """Play a game at this terminal, or in a browser."""
     if options.web:
         if options.record is not None:
-            raise ValueError("with --web every game has a record in --folder; leave --record out")
+            raise ValueError("--web writes every game's record to --folder: leave out --record")
         return serve_pages(options, options.opponents, game_of(options, options.opponents))
     from armarl.cli.terminal import play_at_terminal
 
@@ -37,13 +37,14 @@ def serve_pages(
     game: Game | None = None,
     records: Iterable[Record] = (),
 ) -> int:
-    """Serve the page at which games are opened, until Ctrl-C.
+    """Serve the web page on which games are started and opened, until Ctrl-C.
 
     Args:
-        options: the command's options; `--folder`, `--host`, `--port` and `--name` count.
-        players: players of any kind that games may have.
+        options: the command's options, of which `--folder`, `--host`, `--port` and `--name` are
+            used.
+        players: players of any kind that the page offers in addition to its own list.
         game: the variant that the page shows first.
-        records: finished games to look at.
+        records: finished games that the page shows.
     """
     try:
         from armarl.web.server import serve
@@ -77,5 +78,5 @@ def watch(options: argparse.Namespace) -> int:
 
 
 def _seed(options: argparse.Namespace) -> int:
-    """The requested seed, or a short random one that is printed so that you can reuse it."""
+    """Return the requested seed, or else a random one that is short enough to type again."""
     return secrets.randbelow(1_000_000) if options.seed is None else int(options.seed)

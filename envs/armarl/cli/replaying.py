@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from armarl.matches.records import Record
     from armarl.replays.replay import Opinions
 
-MOST_GAMES = 100  # on one page; ten games of Armada take about ten megabytes
+MOST_GAMES = 100  # maximum number of games on a page; ten games of Armada take about 10 megabytes
 
 
 def replay(options: argparse.Namespace) -> int:
@@ -47,14 +47,16 @@ def _some(records: Iterable[Record], path: Path) -> list[Record]:
     """Return the games for a page."""
     found = list(islice(records, MOST_GAMES + 1))
     if not found:
-        raise ValueError(f"there are no such games in {printable(str(path))}")
+        raise ValueError(f"{printable(str(path))} contains none of these games")
     if len(found) > MOST_GAMES:
-        raise ValueError(f"a page holds up to {MOST_GAMES} games: choose some, as --games 1-20")
+        raise ValueError(
+            f"a page can contain at most {MOST_GAMES} games: choose some, such as --games 1-20"
+        )
     return found
 
 
 def _chosen(text: str | None) -> tuple[int, int | None]:
-    """Return the first game of a range such as 3 or 1-20, counted from 0, and the end."""
+    """Return the start (from 0) and the end (None: no end) of a range such as 3 or 1-20."""
     if text is None:
         return 0, None
     found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text)
@@ -91,7 +93,7 @@ def _print(options: argparse.Namespace, records: Iterable[Record], first: int) -
 
 
 def _thoughts(record: Record, players: Sequence[str]) -> Opinions:
-    """Ask players what they think of a game, and show how far they are."""
+    """Return players' thoughts on every position of a game, and show the progress."""
     from armarl.replays.thoughts import think_over
     from armarl.roster.make_player import make_player
 

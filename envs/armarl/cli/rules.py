@@ -40,7 +40,7 @@ def _told(name: str, page: str) -> str:
 
 
 def _ends(numbers: list[str]) -> tuple[str, str]:
-    """Return the first and the last of the numbers of a page, which may be in another order."""
+    """Return the lowest and the highest rule number of a page. Its rules may be in any order."""
     ordered = sorted(numbers, key=lambda number: int(number.split("-")[1]))
     return ordered[0], ordered[-1]
 
@@ -56,7 +56,7 @@ def _found(subject: str, pages: dict[str, str], every: bool) -> str:
     if (name := subject.lower()) in pages:
         page = pages[name] if every else game_entry(name).page("two_minutes.md")
         if not page:
-            raise ValueError(f"the package of {name} has no page of rules")
+            raise ValueError(f"the package of {name} has no rules page")
         return page
     known: dict[str, str] = {}
     for page in pages.values():
@@ -77,7 +77,7 @@ def _found(subject: str, pages: dict[str, str], every: bool) -> str:
 
 
 def _show(page: str) -> None:
-    """Print a page of Markdown without its pictures, laid out if `rich` is installed."""
+    """Print a page of Markdown without its pictures, formatted if `rich` is installed."""
     page = re.sub(r"!\[[^\]]*\]\([^)]*\)\n*", "", page)
     page = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", page)
     try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from armarl.matches.records import Record
     from armarl.replays.replay import Opinions
 
-_MOST_RESULT = 1 << 26  # bytes of an earlier result; results have a few kilobytes
+_MOST_RESULT = 1 << 26  # maximum size of an earlier result in bytes; results have a few kilobytes
 FIRST_GAMES = 10  # number of games on the pages of matches and tournaments
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -31,8 +31,8 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
     """Return the requested game.
 
-    Without `--game` this is the game of the first saved policy among the players, with the
-    options given on the command line applied on top of the policy's own.
+    Without `--game`, this is the game of the first saved policy among the players. Options on the
+    command line override the options of that policy.
     """
     from armarl.games.catalogue import game_names
     from armarl.games.make_game import make_game
@@ -49,7 +49,7 @@ def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
 
 
 def options_of(texts: Sequence[str]) -> dict[str, Any]:
-    """Parse game options written `name=value`; true, false, none and integers become values."""
+    """Parse game options of the form `name=value`. Convert true, false, none and integers."""
     options: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -65,8 +65,8 @@ def folder(text: str) -> Path:
     """Parse a folder name given as an option.
 
     Raises:
-        ArgumentTypeError: the name is empty, as when a shell variable is not set. An empty path
-            would mean the current folder.
+        ArgumentTypeError: the name is empty, for example because a shell variable is not set. An
+            empty path would mean the current folder.
     """
     if not text:
         raise argparse.ArgumentTypeError("a folder needs a name; use . for the current folder")
@@ -108,7 +108,7 @@ def pace(text: str) -> float:
 
 
 def show_progress(done: int, whole: int, of: str = "games") -> None:
-    """Print how much is done to stderr if it is a terminal."""
+    """Print the progress to stderr, if stderr is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         end = "\r" if done < whole else "\r\x1b[K"
         tell(f"{done} of {whole} {of}", end=end, to=sys.stderr)
@@ -118,7 +118,7 @@ def check_json(path: Path) -> None:
     """Check that a result can be written to a file, before any work is done.
 
     Raises:
-        ValueError: the file holds something other than JSON, for instance a policy, or it is far
+        ValueError: the file contains something other than JSON, for example a policy, or it is far
             larger than a result.
         OSError: the file may not be written.
     """
@@ -128,16 +128,16 @@ def check_json(path: Path) -> None:
             json.loads(read_bytes(path, _MOST_RESULT))
         except (ValueError, RecursionError) as error:
             raise ValueError(
-                f"{path} exists and does not hold JSON, so the result is not written over it: "
+                f"{path} exists and does not contain JSON, so the result does not replace it: "
                 "name another file"
             ) from error
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a result to a JSON file; an existing file stays as it is until the new one is whole."""
+    """Write a result to a JSON file. An existing file is replaced only by a complete new one."""
     text = json.dumps(value, indent=2) + "\n"
     if _is_stream(path):
-        with path.open("a", encoding="utf-8") as file:  # its target may already hold other output
+        with path.open("a", encoding="utf-8") as file:  # the stream may contain other output
             file.write(text)
     elif os.access(path.resolve().parent, os.W_OK):
         write_text(path.resolve(), text)
@@ -157,7 +157,7 @@ def write_page(
     seat: int | None = None,
     thoughts: Sequence[Opinions] | None = None,
 ) -> None:
-    """Write a replay, and print where it is."""
+    """Write a replay as an HTML page, and print its path."""
     from armarl.replays.replay import Replay
 
     Replay(records, seat, thoughts).write(path)
@@ -166,11 +166,11 @@ def write_page(
 
 @contextmanager
 def recording(records: Path | None, html: Path | None) -> Iterator[Path | None]:
-    """Yield the file for the records of games, and write the first ones as a page at the end.
+    """Yield the file for game records, and write the first games as a page at the end.
 
     Args:
         records: the file for records, or None.
-        html: the page, or None.
+        html: the file for the page, or None.
     """
     if html is None:
         yield records

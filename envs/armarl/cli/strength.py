@@ -97,7 +97,9 @@ def arena(options: argparse.Namespace) -> int:
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
     if options.html is not None:
         if options.folder is None or not options.records:
-            raise ValueError("--html makes its page from the records of a --folder: name a folder")
+            raise ValueError(
+                "--html needs the game records of a --folder: name a folder, without --no-records"
+            )
         check_writable(options.html)
     if options.stronger is not None and len(options.players) != 2:
         raise ValueError(f"--stronger compares 2 players, not {len(options.players)}")
@@ -134,18 +136,18 @@ def arena(options: argparse.Namespace) -> int:
 
 
 def _rate(options: argparse.Namespace) -> int:
-    """Print the ratings of those who play in recorded games, for each variant."""
+    """Print the ratings of the players and people in recorded games, one table per variant."""
     from armarl.arena.recorded import recorded_tournaments
     from armarl.arena.summary import summarise
     from armarl.matches.records import read_finished
 
     for name in ("players", "folder", "html", "stronger"):
         if getattr(options, name):
-            raise ValueError(f"--rate reads games that were played: leave {name} out")
+            raise ValueError(f"--rate plays no games, but only reads records: leave out {name}")
     records = chain.from_iterable(map(read_finished, options.rate))
     tournaments = recorded_tournaments(records)
     if not tournaments:
-        raise ValueError("these files hold no game that was played to its end")
+        raise ValueError("these files contain no game that was played to its end")
     for tournament in tournaments:
         try:
             tell(summarise(tournament).table())
@@ -165,7 +167,7 @@ def _verdict(players: Sequence[str], verdict: Verdict) -> str:
 
 
 def _tell_shares(workers: Workers) -> None:
-    """Print the share of work of each worker of a cluster."""
+    """Print the jobs and the time of each worker of a cluster to stderr."""
     for worker, share in sorted(getattr(workers, "shares", {}).items()):
         tell(f"{worker}: {share.jobs} jobs in {share.seconds:.1f} s", to=sys.stderr)
 

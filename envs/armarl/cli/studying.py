@@ -28,8 +28,8 @@ def info(options: argparse.Namespace) -> int:
         return 0
     if options.option:
         raise ValueError(
-            f"-o {options.option[0]}: options belong to a game, and {brief(options.subject)} is "
-            "not one (a saved policy's card says which variant it plays)"
+            f"-o {options.option[0]}: options are for a game, and {brief(options.subject)} is not "
+            "one (the card of a saved policy says which variant it plays)"
         )
     try:
         tell(_about_policy(options.subject, options.json))
@@ -51,7 +51,7 @@ def _about_policy(name: str, raw: bool) -> str:
 
 
 def exploit(options: argparse.Namespace) -> int:
-    """Print the exact exploitability of players."""
+    """Print the exact exploitability of players in a small game."""
     from armarl.analysis.exploitability import GameTree, exploitability
     from armarl.roster.make_player import make_player
 

@@ -44,17 +44,18 @@ def play_at_terminal(
 
     Args:
         game: the game to play.
-        opponents: players clockwise from `seat`; the last one fills all seats left.
+        opponents: players clockwise from `seat`; the last one takes all remaining seats.
         seat: the person's seat.
         seed: seed of the deal and of the players' random numbers.
         record: a file to which the game's record is appended, even if the game is stopped.
-        think: show what the opponents consider and expect, for players that can tell. Hidden
-            parts of their actions stay hidden, but the expected value uses all they know.
-        html: a file to which a replay of the game is written, with what the players thought.
+        think: show the actions that the opponents consider and the result that they expect, if
+            they report them. Hidden parts of their actions stay hidden, but the expected result
+            uses everything that the opponents know.
+        html: a file to which a replay of the game is written, with the players' thoughts.
 
     Raises:
         ValueError: the seat or the seed is out of range, there are too many opponents, or the
-            record file holds something else.
+            record file contains something other than records.
         OSError: the record may not be written.
     """
     if not 0 <= seat < game.players:
@@ -63,8 +64,8 @@ def play_at_terminal(
         larger = [n for n in game_entry(game.name).players if n > len(opponents) > 0]
         room = "1 opponent" if game.players == 2 else f"1 to {game.players - 1} opponents"
         raise ValueError(
-            f"a game of {game.players} players has room for {room}, not {len(opponents)}"
-            + (f"; -o players={larger[0]} makes room for them" if larger else "")
+            f"a game of {game.players} players takes {room}, not {len(opponents)}"
+            + (f"; use -o players={larger[0]} for more" if larger else "")
         )
     person = HumanPlayer(game)
     players: list[Player] = [person] * game.players
@@ -83,23 +84,25 @@ def watch_at_terminal(
     pace: float = 0,
     html: Path | None = None,
 ) -> None:
-    """Let players play one game, and draw the whole board: once a turn, or after every action.
+    """Let players play one game, and draw the whole board.
 
-    A key stops the game until the next key, and q ends it.
+    The board is drawn after every action, or once per turn if it is tall. Any key stops the game
+    until the next key, and q ends it.
 
     Args:
         game: the game to play.
-        players: players from seat 0 on; the last one fills all seats left.
+        players: players from seat 0 on; the last one takes all remaining seats.
         seed: seed of the deal and of the players' random numbers.
         record: a file to which the game's record is appended, even if the game is stopped.
-        think: show what the players consider and expect, for players that can tell.
+        think: show the actions that the players consider and the result that they expect, if they
+            report them.
         pace: seconds between two actions.
-        html: a file to which a replay of the game is written, with what the players thought.
+        html: a file to which a replay of the game is written, with the players' thoughts.
 
     Raises:
         EOFError: q was pressed.
         ValueError: the seed is out of range, there are too many players, or the record file
-            holds something else.
+            contains something other than records.
         OSError: the record may not be written.
     """
     if not 1 <= len(players) <= game.players:
@@ -128,8 +131,8 @@ def _show(
     if html is not None:
         check_writable(html)
     if seat is not None:
-        tell(f"You play in notation. {game_entry(game.name).notation}")
-        tell("Type help for the words that are understood, undo among them.")
+        tell(f"Type actions in the game's notation. {game_entry(game.name).notation}")
+        tell("Type help for the list of commands, such as undo.")
     for number, player in enumerate(players):
         name = "you" if number == seat else player.name
         yours = "" if seat in (None, number) else relation(game.sides, seat, number)
@@ -159,7 +162,7 @@ def _show(
 
 
 class _Move(NamedTuple):
-    """An action that was played, with the state before it."""
+    """An action that was played, with the state and the random numbers before it."""
 
     seat: int
     action: int
@@ -176,7 +179,7 @@ class _Table:
         self.states = game.new_states(seed)
         self._chance = game.new_chance(np.array([seed]))
         self._moves: list[_Move] = []
-        self._kept = 0  # number of moves that cannot be taken back
+        self._kept = 0  # the number of moves, from the first one, that cannot be taken back
 
     def record(self) -> list[str]:
         """Return the record of the game so far, in a list of one."""
@@ -200,10 +203,10 @@ class _Table:
         """Play the game to its end.
 
         Args:
-            think: whether to show what the players think.
-            keep: whether to ask for their thoughts even if they are not shown.
+            think: whether to show the players' thoughts.
+            keep: whether to store the players' thoughts even if they are not shown.
             pace: seconds between two actions.
-            keys: the keyboard that stops the game, or None.
+            keys: the keyboard whose keys stop the game, or None.
         """
         game, states, board = self.game, self.states, Board(self.game, self.seat)
         if self.seat is None:
@@ -251,7 +254,7 @@ class _Table:
 
 
 def _question(game: Game, states: States) -> str:
-    """Return the question for the seat to move, in the words of the game's `guide` if any."""
+    """Return the question of the game's `guide` to the seat to move; without a guide, no text."""
     guide = game_entry(game.name).part("guide")
     return guide.question(game, states[0])[0] if guide else ""
 
@@ -261,8 +264,8 @@ def _signals_do(handler: Any) -> Iterator[None]:
     """Set a handler for SIGHUP and SIGTERM, and restore the previous handlers at the end.
 
     With Ctrl-C's handler, a closed terminal or a request to terminate ends the game as Ctrl-C
-    does, so the record is still written. Signals that were ignored stay ignored. Outside the main
-    thread this does nothing, as only the main thread receives signals.
+    does, so the record is still written. Signals that were ignored stay ignored. In other threads
+    this function does nothing, because only the main thread receives signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -280,7 +283,7 @@ def _signals_do(handler: Any) -> Iterator[None]:
 
 
 def _thoughts(thoughts: Thoughts, texts: Sequence[str]) -> str:
-    """Format the likeliest actions and the expected value; actions with the same text add up."""
+    """Format the likeliest actions and the expected value. Add up actions with the same text."""
     words = []
     if thoughts.probabilities is not None:
         chances: dict[str, float] = {}

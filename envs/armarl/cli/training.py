@@ -23,7 +23,7 @@ def sweep(options: argparse.Namespace) -> int:
 
 
 def exploit(options: argparse.Namespace) -> int:
-    """Train a best response to a player, and measure it."""
+    """Train a best response to a player, and measure its win rate."""
     from armarl.cli.shared_options import game_of
 
     named = options.game is not None or options.option
@@ -42,7 +42,7 @@ def _training() -> Any:
     """Import the commands of the training package.
 
     Raises:
-        ImportError: its dependencies are not installed.
+        ImportError: the dependencies of the training package are not installed.
     """
     try:
         from armarl_training.run import command

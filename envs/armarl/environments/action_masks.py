@@ -1,4 +1,4 @@
-"""The place of the action mask in observations or infos, and a warning if it is ignored."""
+"""The place of action masks in observations or infos, and a warning if masks are ignored."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def mask_place(
 
     Raises:
         TypeError: a key is not text.
-        ValueError: `mask` is neither of the two, or `mask_key` has another meaning already.
+        ValueError: `mask` is neither of the two, or `mask_key` is the name of another key.
     """
     for name, key in (("observation_key", observation_key), ("mask_key", mask_key)):
         if not isinstance(key, str):
@@ -71,20 +71,25 @@ def mask_place(
     others = taken if mask == "info" else (observation_key,)
     reserved = mask == "info" and mask_key.startswith(_VECTORS_OWN)
     if mask_key in others or reserved:
-        raise ValueError(f"mask_key {mask_key!r} is another key's name; choose another one")
+        raise ValueError(
+            f"mask_key {mask_key!r} is the name of another key or reserved by Gymnasium; choose a "
+            "different name"
+        )
     return MaskPlace(mask, observation_key, mask_key)
 
 
 MASK_OPTIONS = (
     "Use the options `mask` ('info' or 'observation'), `mask_key` and `observation_key` of the "
-    "environment to put it where your library looks"
+    "environment to put the mask where your library looks for it"
 )
 
 
-_VECTORS_OWN = ("_", "final_")  # prefixes of the keys that Gymnasium's vectors add to infos
+_VECTORS_OWN = ("_", "final_")  # prefixes of keys that Gymnasium's vector environments add to infos
 
 
-MANY_ILLEGAL = 50  # illegal episode ends in a row; a learner that reads masks never gets there
+# The number of episodes in a row with an illegal end that causes the warning. A learner that reads
+# masks never reaches it.
+MANY_ILLEGAL = 50
 
 
 class Endings:
@@ -96,10 +101,10 @@ class Endings:
     """
 
     def __init__(self, remedy: str = MASK_OPTIONS) -> None:
-        """Start with no episodes.
+        """Start both counts at 0.
 
         Args:
-            remedy: the advice in the warning, for a learner that ignores masks.
+            remedy: the advice at the end of the warning.
         """
         self._remedy = remedy
         self.episodes = self.illegal = 0

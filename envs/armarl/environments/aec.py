@@ -51,7 +51,7 @@ class _OfAgents(dict[str, Any]):
         """
         try:
             return self[agent]
-        except TypeError:  # a list, say, which no dictionary can look up
+        except TypeError:  # not hashable, for example a list
             shown = brief(repr(agent), 60)
             raise TypeError(f"an agent must be one of {', '.join(self)}, not {shown}") from None
 
@@ -66,8 +66,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     (actions,)}`, in new arrays each time. The mask is all 0 while another agent is to move and
     after the game has ended. With `mask="info"` the observation is the bare array, and the mask
     is in the agent's info. An agent that has several actions in one turn stays selected. All
-    agents stay until the game ends. It ends for all of them at once, and only then are there
-    rewards. The rules terminate all agents, `max_cycles` truncates them.
+    agents stay until the game ends, which it does for all of them at once. Before that all rewards
+    are 0. An end by the rules terminates all agents, an end by `max_cycles` truncates them.
 
     Attributes:
         state_space: the space of `state()`.
@@ -108,14 +108,16 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         Args:
             game: the variant to play.
             reward: the reward that agents get at the end, one of `game.rewards`.
-            render_mode: None, "ansi", "rgb_array" or "human". `render()` returns the board as text
-                or as pixels, uint8 (height, width, 3), or shows it in a window, which `reset` and
-                `step` also do by themselves. A game without a drawing has no pixels and is printed.
+            render_mode: None, or "ansi" to return the board as text, "rgb_array" to return pixels,
+                uint8 (height, width, 3), or "human" to show it in a window. With "human", `reset`
+                and `step` render by themselves. A game without a drawing has no "rgb_array", and
+                "human" prints its text.
             mask: the place of the action masks, "observation" or "info".
-            observation_key, mask_key: the names of the observation and the mask there.
+            observation_key, mask_key: the keys of the observation and the mask in that place.
             render_width: the width of frames in pixels, 16 to 4096.
-            max_cycles: the number of actions, of all agents together, after which a game that has
-                not ended truncates all agents, with reward 0. Loading a game counts anew.
+            max_cycles: the number of actions, of all agents together, after which all agents of an
+                unfinished game are truncated with reward 0; None for no limit. `load_state` starts
+                the count again.
 
         Raises:
             TypeError: the render mode is unknown.
@@ -136,7 +138,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self._scratch_mask = np.zeros(self._mask_size, np.int8)
         self.metadata = {
             "name": f"{game.name}_v0",
-            "render_modes": list(modes_of(game)),  # PettingZoo's wrappers add to it
+            "render_modes": list(modes_of(game)),  # a list, because PettingZoo's wrappers add modes
             "render_fps": RENDER_FPS,
             "is_parallelizable": False,
         }
@@ -164,9 +166,9 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Deal a new game.
 
         Args:
-            seed: an integer from -2**63 on that determines all chance of the game. Without a seed
-                the game's random number generator continues. The very first game then takes a seed
-                from the operating system.
+            seed: an integer of -2**63 or more that determines all chance of the game. Without a
+                seed, the game's random number generator continues; the first game then takes a
+                seed from the operating system.
             options: ignored.
 
         Raises:
@@ -208,7 +210,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             gymnasium.error.ResetNeeded: the game has ended, and all agents have left it.
             RuntimeError: another thread is using the environment.
         """
-        # `alone` written out here and in `observe`: one more call would take a tenth of the time.
+        # The code of `alone` is repeated here and in `observe`, because the call of a decorated
+        # function would take a tenth of the time.
         at_work, this = self._at_work, get_ident()
         if at_work.setdefault("thread", this) != this:
             raise RuntimeError(IN_USE)
@@ -224,7 +227,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 self._was_dead_step(action)
                 return
             kind = type(action)
-            if kind is _INT64:  # from a NumPy array, as most actions are; saves a call
+            if kind is _INT64:  # the usual case, an action from a NumPy array; saves a call
                 number = int(action)
             elif kind is int and 0 <= action < _PLAIN:
                 number = action
@@ -239,7 +242,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             if seat == WAS_ILLEGAL:
                 self._refuse(self.game.explain(self._states[0], number))
                 return
-            if before is not None:  # a picture marks what an action has changed
+            if before is not None:  # a picture marks the changes of the last action
                 self._before, self._last = before, (self._seats[agent], number)
             # Rewards are 0 until the end, so there is nothing to clear or add up before it.
             self._cumulative_rewards[agent] = 0.0
@@ -256,11 +259,11 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             at_work.clear()
 
     def _refuse(self, reason: str) -> None:
-        """Answer an illegal action, which was not played."""
+        """Handle an illegal action. It was not played."""
         raise IllegalActionError(reason)
 
     def _do_more(self) -> None:
-        """Update what only some environments need: masks in the infos, and the shown board."""
+        """Update the parts that only some environments have: masks in the infos, and the window."""
         if self._mask_in_info:
             for agent, seat in self._seats.items():
                 self.infos[agent] = {self._mask_key: self._view(seat)[1]}
@@ -268,7 +271,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self.render()
 
     def _end_with_returns(self) -> None:
-        """End the game with the returns of its rules."""
+        """End the game with the returns that its rules give."""
         returns = dict(zip(self.agents, self._returns.tolist(), strict=True))
         self._end(returns, terminated=True, truncated=False)
 
@@ -307,19 +310,19 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     def state(self) -> NDArray[np.float32]:
         """Return the observations of all agents joined: float32 of shape (players * size,).
 
-        This is what the players know together, for a centralised critic. It contains hidden
-        Warriors and hands, but no future dice or cards. `describe()` and `state_bytes()` contain
-        the whole game.
+        Use it for a centralised critic. It contains everything that at least one player knows, such
+        as hidden Warriors and hands, but no future dice or cards. `describe()` and `state_bytes()`
+        contain the whole game.
         """
         return np.concatenate([self._view(seat)[0] for seat in self._seats.values()])
 
     @alone
     def concealed_state(self, agent: str | None = None) -> States:
-        """Return a copy of the state without what an agent may not know, for players to choose by.
+        """Return a copy of the state without the information that an agent may not know.
 
-        The copy is an array of one state. `player.choose(env.concealed_state(), np.array([seat]),
-        np.array([draw]))` returns a player's action for the agent to move, as an array of one.
-        `draw` is a random number in [0, 1).
+        Pass the copy, an array of one state, to a player. `player.choose(env.concealed_state(),
+        np.array([seat]), np.array([draw]))` returns the player's action for the agent to move, as
+        an array of one. `draw` is a random number in [0, 1).
 
         Args:
             agent: the agent whose knowledge the copy contains. None is the agent to move.
@@ -343,10 +346,10 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     @alone
     def render(self) -> str | NDArray[np.uint8] | None:
-        """Return the whole board, with hidden values, as the render mode says.
+        """Render the whole board, with hidden values, according to the render mode.
 
-        It is for onlookers, not agents: `picture(seat)` and `describe(seat)` show only what one
-        agent may see.
+        The board is for spectators, not for agents: `picture(seat)` and `describe(seat)` show only
+        what one agent may see.
 
         Raises:
             ImportError: the render mode needs the extra `render`.
@@ -376,7 +379,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
         Raises:
             TypeError: `data` is not bytes.
-            ValueError: the data is of another game, version or variant, is damaged, or is not a
+            ValueError: the data is from another game, version or variant, is damaged, or is not a
                 valid state of the game.
         """
         if not isinstance(data, bytes | bytearray):
@@ -417,7 +420,7 @@ class CheckedAECEnv(RawAECEnv):
     illegal_reward=-1)))`. Calls out of order and actions outside the space are assertion errors.
     An illegal action causes a warning and ends the game: the agent that played it gets -1, the
     others get 0, and every agent is terminated and truncated. A second warning gives the reason.
-    From then on agents observe the position in which the action was tried.
+    The illegal action does not change the position that agents observe.
 
     Example:
         >>> from armarl import armadora_v0
@@ -432,7 +435,7 @@ class CheckedAECEnv(RawAECEnv):
     """
 
     _has_reset = False
-    _has_updated = False  # since `agent_iter` last returned an agent
+    _has_updated = False  # `step` or `reset` was called since `agent_iter` last returned an agent
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -443,7 +446,7 @@ class CheckedAECEnv(RawAECEnv):
         super()._open(seat)
 
     def step(self, action: Any) -> None:
-        """Play an action of the selected agent. After the game has ended, it must be None."""
+        """Play an action of the selected agent, or None once the game has ended."""
         if not self._has_reset:
             EnvLogger.error_step_before_reset()
         self._has_updated = True
@@ -466,7 +469,7 @@ class CheckedAECEnv(RawAECEnv):
             return False
 
     def _untaken(self, action: Any) -> str:
-        """The error text for a refused action: PettingZoo's message and our reason."""
+        """Return the error text for a refused action: PettingZoo's message and the reason."""
         try:
             reason = f"{action_number(action)} is not in 0 to {self._mask_size - 1}"
         except TypeError as error:
@@ -474,7 +477,8 @@ class CheckedAECEnv(RawAECEnv):
         return f"action is not in action space: {reason}"
 
     def _end(self, rewards: dict[str, float], *, terminated: bool, truncated: bool) -> None:
-        self.endings.note(ended=1, illegal=int(terminated and truncated))  # see `_refuse`
+        # Only `_refuse` both terminates and truncates.
+        self.endings.note(ended=1, illegal=int(terminated and truncated))
         super()._end(rewards, terminated=terminated, truncated=truncated)
 
     def _refuse(self, reason: str) -> None:
@@ -493,7 +497,7 @@ class CheckedAECEnv(RawAECEnv):
         return super().observe(agent)
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """Return the whole board, with hidden values, as the render mode says."""
+        """Render the whole board, with hidden values, according to the render mode."""
         if not self._has_reset:
             EnvLogger.error_render_before_reset()
         return super().render()
@@ -517,7 +521,7 @@ class _CheckedIterable(AECIterable):  # type: ignore[misc]
 
 
 class _CheckedIterator(AECIterator):  # type: ignore[misc]
-    """Like PettingZoo's order-enforcing iterator, which only accepts a wrapped environment."""
+    """An iterator like PettingZoo's order-enforcing one, but for environments without wrappers."""
 
     def __next__(self) -> str:
         agent: str = super().__next__()

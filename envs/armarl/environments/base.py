@@ -1,4 +1,4 @@
-"""Common parts of the environments that play one game at a time (PettingZoo and Gymnasium)."""
+"""Common parts of the PettingZoo and Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RENDER_FPS = 4  # slow enough to follow; Gymnasium's checker requires it even fo
 
 
 class _UntilReset:
-    """Placeholder for an attribute until `reset` sets it. Costs nothing afterwards."""
+    """Placeholder for an attribute until `reset` sets it. Afterwards it costs no time."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name.lstrip("_")
@@ -38,21 +38,22 @@ def until_reset() -> Any:
 
 
 class GameFace:
-    """Base class: one game in play, with the methods that all environments share.
+    """Base class of the environments that play one game, with their common methods.
 
-    It is for one thread at a time: a call while another thread's runs raises RuntimeError.
+    Only one thread at a time may use an environment. A call during another thread's call raises
+    RuntimeError.
 
-    The entries of `Game.attributes`, such as `chart`, are attributes too.
+    The entries of `Game.attributes`, such as `chart`, are also attributes of the environment.
 
     Attributes:
         game: the variant that is played.
-        render_mode: None, "ansi" to render as text, "rgb_array" as pixels, or "human" in a window.
+        render_mode: None, or "ansi" to render text, "rgb_array" pixels, or "human" in a window.
     """
 
     game: Game
     render_mode: str | None
     _states: States = until_reset()  # the game in play, an array with one record
-    # Only environments that draw pictures keep these two.
+    # Only environments that draw pictures set the next two attributes.
     _before: States | None = None  # the game before the last step
     _last: tuple[int, int] | None = None  # the last action, and the seat that played it
 
@@ -66,7 +67,7 @@ class GameFace:
 
     @alone
     def describe(self, seat: int | None = None) -> dict[str, Any]:
-        """Return the game as plain JSON types, whole or, with a seat, only what that seat knows."""
+        """Return the whole game as JSON types or, with a seat, only what that seat knows."""
         return self.game.describe(self._states[0], seat)
 
     def action_text(self, action: int) -> str:
@@ -79,10 +80,10 @@ class GameFace:
 
     @alone
     def picture(self, seat: int | None = None) -> Picture:
-        """Return a drawing of the game, whole or, with a seat, as that seat sees it.
+        """Return a drawing of the whole game or, with a seat, of what that seat sees.
 
-        It gives SVG, PNG and pixels. An environment with render mode "rgb_array" or "human" marks
-        what the last step changed.
+        The picture is available as SVG, PNG or pixels. With render mode "rgb_array" or "human" it
+        marks the changes of the last step.
 
         Raises:
             ValueError: the game has no drawing, or the seat does not exist.
@@ -121,14 +122,14 @@ class GameFace:
             window.close()
 
     def _notebook(self, seat: int | None) -> str | None:
-        """Return the picture for a notebook, or None where there is none."""
+        """Return the picture for a notebook as SVG, or None if there is no picture."""
         if "_states" not in self.__dict__ or not self.game.has_picture:
             return None
         return self.picture(seat).svg()
 
 
 def modes_of(game: Game) -> tuple[str, ...]:
-    """Return the render modes of a game: pixels need a drawing."""
+    """Return the render modes of a game. A game without a drawing has no "rgb_array"."""
     return RENDER_MODES if game.has_picture else RENDER_MODES[:2]
 
 
@@ -138,10 +139,10 @@ def check_render_width(width: int) -> int:
 
 
 def reset_options(options: Any) -> dict[str, Any]:
-    """Return the options of a `reset`, an empty dictionary for None.
+    """Return the options of `reset`, or an empty dictionary for None.
 
     Raises:
-        TypeError: they are not a dictionary.
+        TypeError: the options are not a dictionary.
     """
     if options is None:
         return {}
@@ -153,7 +154,8 @@ def reset_options(options: Any) -> dict[str, Any]:
 def check_render_mode(render_mode: str | None, modes: tuple[str, ...] = RENDER_MODES) -> None:
     """Raise TypeError if the render mode does not exist.
 
-    It is a TypeError because SB3 asks every id for "rgb_array" and handles only this error.
+    The error is a TypeError because Stable-Baselines3 tries "rgb_array" with every environment id
+    and handles only this error.
     """
     if render_mode is not None and render_mode not in modes:
         known = " or ".join(map(repr, modes))
@@ -161,7 +163,7 @@ def check_render_mode(render_mode: str | None, modes: tuple[str, ...] = RENDER_M
 
 
 def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
-    """Return the game of an environment, made from its name and options if need be.
+    """Return the game of an environment. Make it if only its name and options are given.
 
     Args:
         game: a game or its name.
@@ -169,13 +171,17 @@ def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
         own: the names of the environment's own options, for the error text.
 
     Raises:
-        TypeError: neither the game nor the environment has one of the options (the message lists
-            the possible ones), there are options besides a `Game`, or `game` is neither.
+        TypeError: an option belongs neither to the game nor to the environment (the message lists
+            the possible ones), options are given together with a `Game`, or `game` is neither a
+            `Game` nor a name.
     """
     if not isinstance(game, str):
         check_game(game, or_name=True)
         if options:
-            raise TypeError(f"a Game has its options already; got {', '.join(options)} in addition")
+            raise TypeError(
+                f"options are only for a game given by its name; a Game contains its options "
+                f"already, so remove {', '.join(options)}"
+            )
         return game
     check_options(game, options, besides=f"; the environment's options are {own}")
     return make_game(game, **options)
@@ -194,7 +200,7 @@ def short_box(low: NDArray[Any], high: NDArray[Any]) -> Any:
 
 
 def batched(space: Any, games: int) -> Any:
-    """Return the space of a batch of observations, with a repr as short as for one."""
+    """Return the space of a batch of observations. Its repr is as short as that of one."""
     many: Any = gymnasium.vector.utils.batch_space(space, games)
     pairs = zip(many.values(), space.values(), strict=True) if isinstance(many, Mapping) else ()
     for batch, one in pairs or [(many, space)]:
@@ -203,14 +209,14 @@ def batched(space: Any, games: int) -> Any:
 
 
 def _range(bounds: NDArray[Any]) -> str:
-    """The smallest and the largest bound as text, or the single one if they are equal."""
+    """Return the smallest and the largest bound as text, or one number if they are equal."""
     return "..".join(f"{bound:g}" for bound in sorted({bounds.min(), bounds.max()}))
 
 
 def deal_number(seed: Any) -> int:
-    """Return the int64 that deals the game of a seed.
+    """Return the int64 from which the game of a seed is dealt.
 
-    It is the seed itself, or a hash of a seed of 2**63 or more.
+    This number is the seed itself, or a hash of the seed if it is 2**63 or more.
 
     Raises:
         TypeError: the seed is not an integer.
@@ -226,7 +232,7 @@ def deal_number(seed: Any) -> int:
 
 
 def np_random_seed(seed: Any) -> int | None:
-    """Return a seed as Gymnasium's generator takes it: an int of 0 or more, or None for a list."""
+    """Return the seed for Gymnasium's generator: an int of 0 or more, or None for a list."""
     if not is_whole(seed):
         return None
     return int(seed) if seed >= 0 else int(seed) % 2**64

@@ -16,9 +16,9 @@ from armarl.environments.base import deal_number
 
 
 def as_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return an autoreset mode from its name.
+    """Return the autoreset mode of a name, or a mode itself.
 
-    Accepts each spelling that Gymnasium uses: `SAME_STEP`, `SameStep`, `same_step`.
+    All spellings that Gymnasium uses are valid: `SAME_STEP`, `SameStep`, `same_step`.
 
     Raises:
         ValueError: the mode does not exist.
@@ -32,10 +32,10 @@ def as_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
 
 
 def chosen_games(mask: NDArray[np.bool_] | None, size: int) -> NDArray[np.int64]:
-    """Return the indices of the games that a bool mask of shape (size,) selects; all for None."""
+    """Return the indices of games that a bool mask of shape (size,) selects. None selects all."""
     if mask is None:
         return np.arange(size)
-    chosen = np.array(mask)  # a copy, of the base class
+    chosen = np.array(mask)  # a copy, never of a subclass of `ndarray`
     if not isinstance(mask, np.ndarray) or chosen.dtype != np.bool_ or chosen.shape != (size,):
         raise ValueError(f"the mask of games to reset must be a bool array of shape ({size},)")
     if not chosen.any():
@@ -44,7 +44,7 @@ def chosen_games(mask: NDArray[np.bool_] | None, size: int) -> NDArray[np.int64]
 
 
 def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int64] | None:
-    """Return a seed for each game: `seed + i` for game `i`, or `seed[i]`; None for None."""
+    """Return a seed for each game `i`, `seed + i` or `seed[i]`, or None if `seed` is None."""
     if seed is None:
         return None
     if not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:
@@ -53,7 +53,7 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
         seed = range(first, first + size)
     if len(seed) != size:
         raise ValueError(f"a batch of {size} games needs one seed or {size} seeds, got {len(seed)}")
-    # `islice`, since the length of another class may lie
+    # `islice`, because the length that another class reports may be wrong.
     numbers = np.array([deal_number(number) for number in islice(seed, size)], np.int64)
     if numbers.size != size:
         raise ValueError(f"a batch of {size} games needs {size} seeds, got {numbers.size}")
@@ -66,7 +66,7 @@ def random_numbers(size: int) -> NDArray[np.int64]:
 
 
 def refuse_games_over(over: NDArray[Any]) -> None:
-    """Raise ResetNeeded if a game is over, since without autoreset it does not start again."""
+    """Raise ResetNeeded if a game is over, because without autoreset it does not start again."""
     if over.any():
         games = np.flatnonzero(over)[:10].tolist()
         raise gymnasium.error.ResetNeeded(

@@ -1,6 +1,6 @@
-"""Environments are for one thread at a time: a call is refused while another thread's runs.
+"""A guard that lets only one thread at a time call an environment. Others get a RuntimeError.
 
-Compiled loops run without the interpreter's lock. Without this check, two threads could play one
+Compiled loops run without the interpreter's lock. Without this guard, two threads could play one
 game at the same time and leave a state that breaks the rules.
 """
 
@@ -16,9 +16,9 @@ IN_USE = "another thread is using this environment; use an environment from one 
 
 
 class AtWork(dict[str, int]):
-    """The thread that is using an environment, under "thread"; empty if there is none.
+    """The id of the thread that is using an environment, under "thread"; empty if there is none.
 
-    A copy of it is empty: nobody uses the copied environment yet.
+    A copy is empty, because no thread is using the copied environment yet.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -28,15 +28,15 @@ class AtWork(dict[str, int]):
 def alone(method: F) -> F:
     """Make a method refuse other threads. Its environment must have an `AtWork` as `_at_work`.
 
-    One thread may call such a method within another one: an opponent does so when it looks at the
-    environment that it plays in.
+    The same thread may call such a method while another one runs. For example, an opponent may
+    look at the environment in which it plays.
     """
 
     @wraps(method)
     def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
         at_work, this = self._at_work, get_ident()
         within = at_work.get("thread") == this
-        if at_work.setdefault("thread", this) != this:  # atomic
+        if at_work.setdefault("thread", this) != this:  # an atomic operation
             raise RuntimeError(IN_USE)
         try:
             return method(self, *args, **kwargs)

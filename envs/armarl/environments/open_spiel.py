@@ -5,16 +5,17 @@
 
     game = register("armadora", players=3)  # or, from then on, pyspiel.load_game("armarl_armadora")
 
-Chance is sampled. A state begins with one chance node that has one outcome, the deal. Later dice
-and cards come from the game's own random generator, which is part of the state. Algorithms that
-enumerate chance outcomes (exact best responses, CFR over the whole tree) need explicit chance,
-`chance="explicit"`. It works only for games whose deals can be enumerated (`armadora` with
-`board="mini"`).
-A search that looks ahead from the state itself would foresee hidden information and future chance.
-For ISMCTS, a `Resampler` deals both anew. OpenSpiel's own serialisation refuses sampled games in
-Python: use `state.serialize()` and `game.deserialize_state(text)`. Its compiled bots,
-`pyspiel.MCTSBot` and `pyspiel.ISMCTSBot`, end the process with a game in Python: use those of
-`open_spiel.python.algorithms`.
+By default, chance is sampled. The initial state is a chance node with one outcome, the deal. Later
+dice and cards come from the game's own random generator, which is part of the state. Algorithms
+that enumerate chance outcomes (exact best responses, CFR over the whole tree) need explicit chance,
+`chance="explicit"`. Explicit chance works only for games whose deals can be enumerated (`armadora`
+with `board="mini"`).
+
+A search that looks ahead from the state itself would see hidden information and foresee future
+chance. For ISMCTS, a `Resampler` deals both again. OpenSpiel's own serialisation refuses sampled
+games that are written in Python: use `state.serialize()` and `game.deserialize_state(text)`.
+OpenSpiel's compiled bots, `pyspiel.MCTSBot` and `pyspiel.ISMCTSBot`, end the process if the game
+is written in Python: use the bots of `open_spiel.python.algorithms`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SEED = "seed"  # the parameter that every game has in addition to its options
 _IT = np.zeros(1, np.int64)  # index of the only game
 _MOST_SEEDS = 2**62
 _MOST_PARAMETER = 2**31 - 1  # OpenSpiel's integers have 32 bits
-_DIGEST = 16  # bytes
+_DIGEST = 16  # bytes in a digest
 
 
 def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
@@ -49,9 +50,9 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
 
     Args:
         name: name of a game: "armadora", "armada", or one registered by another package.
-        chance: "sampled", or "explicit" with every deal as an outcome of the chance node. An
-            explicit game is registered as `armarl_NAME_explicit`.
-        options: options of the game, and `seed`, 0 to 2**31 - 1 (0 by default), which decides the
+        chance: "sampled", or "explicit", so that every deal is an outcome of the chance node. A
+            game with explicit chance is registered as `armarl_NAME_explicit`.
+        options: options of the game, and `seed`, 0 to 2**31 - 1 (0 by default), the seed of the
             deals of new states.
 
     Raises:
@@ -71,21 +72,22 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
     short_name = f"armarl_{name}{_SUFFIXES[chance]}"
     if short_name not in pyspiel.registered_names():
         kind = _game_type(name, short_name, chance)
-        # A class, not a function: OpenSpiel releases it after Python has shut down.
+        # A class instead of a function, because OpenSpiel releases it after Python's shutdown.
         maker = type(f"{entry.title}Game", (OpenSpielGame,), {"name": name, "kind": kind})
         pyspiel.register_game(kind, maker)
     seed = whole_number(SEED, options.pop(SEED, 0), 0, _MOST_PARAMETER)
     game = make_game(name, **options)  # raises clearer errors than OpenSpiel
     if chance == "explicit":
-        game.deals()
+        game.deals()  # raises an error if the deals cannot be enumerated
+    # OpenSpiel refuses NumPy numbers.
     plain = {key: int(value) if is_whole(value) else value for key, value in options.items()}
-    return pyspiel.load_game(short_name, {**plain, SEED: seed})  # refuses NumPy numbers
+    return pyspiel.load_game(short_name, {**plain, SEED: seed})
 
 
 class Resampler:
-    """Deals everything anew that a player cannot know in a state, including future chance.
+    """A callable that deals a player's hidden information again, including future chance.
 
-    Pass it to `ismcts.ISMCTSBot.set_resampler`. The same seed gives the same deals, call by call.
+    Pass it to `ismcts.ISMCTSBot.set_resampler`. The same seed gives the same sequence of deals.
 
     Example:
         >>> state = register("armadora", players=2).new_initial_state()
@@ -125,7 +127,7 @@ def _game_type(name: str, short_name: str, chance: str) -> Any:
 
 
 def _parameters(name: str) -> dict[str, Any]:
-    """The options that OpenSpiel can hold, with their defaults: bool, int and str."""
+    """Return the options whose types OpenSpiel supports (bool, int, str), with their defaults."""
     signature = inspect.signature(game_entry(name).load().make)
     defaults = {key: parameter.default for key, parameter in signature.parameters.items()}
     return {key: value for key, value in defaults.items() if isinstance(value, bool | int | str)}
@@ -164,15 +166,15 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
         super().__init__(self.kind, info, dict(params or {}))
 
     def new_initial_state(self) -> OpenSpielState:
-        """Return a state before its deal; sampled deals use the next seed of the game."""
+        """Return a state before its deal. A sampled deal uses the next of the game's seeds."""
         return OpenSpielState(self)
 
     def deserialize_state(self, text: str) -> OpenSpielState:
         """Restore a state from the text of `OpenSpielState.serialize`.
 
         Raises:
-            TypeError: it is not text.
-            ValueError: the text is not a state of this variant.
+            TypeError: `text` is not a string.
+            ValueError: `text` does not describe a state of this variant.
         """
         if not isinstance(text, str):
             raise TypeError(f"a serialised state must be text, not {brief(repr(text), 60)}")
@@ -187,13 +189,16 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
             ) from error
         dealt = bool(data)
         if [len(part) for part in told] != dealt * self.game.players * [_DIGEST]:
-            raise self._wrong("its second line must have a digest of the information of each seat")
+            raise self._wrong(
+                f"its second line must contain a digest of {_DIGEST} bytes per seat (none before "
+                "the deal)"
+            )
         most = [1 if self.deals is None else self.deals.size, len(self.game.actions)]
         lawful = all(0 <= action < most[min(i, 1)] for i, action in enumerate(actions))
         seated = all((mover >= 0) == (i > 0) for i, mover in enumerate(movers))
         if bool(actions) != dealt or not lawful or not seated:
             raise self._wrong(
-                "its third line must hold the deal and the actions, each as seat:number"
+                "its third line must contain the deal and the actions, each as seat:number"
             )
         if not all(-1 <= mover < self.game.players for mover in movers):
             raise self._wrong(f"the seats of its actions must be 0 to {self.game.players - 1}")
@@ -221,7 +226,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class _Seeds:
-    """The seeds of a game's deals in order; copies of a state share them."""
+    """The sequence of seeds for a game's deals. Copies of a state share one sequence."""
 
     def __init__(self, seed: int) -> None:
         self._numbers = np.random.default_rng(whole_number(SEED, seed, 0, MOST_SEED))
@@ -234,22 +239,23 @@ class _Seeds:
 
 
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]
-    """One game: its state record, and a digest of what each seat has been shown.
+    """A game in play: its state record, and for each seat a digest of everything shown to it.
 
-    A state is for one thread at a time: a call while another thread's runs raises RuntimeError.
+    Only one thread at a time may use a state. A call during another thread's call raises
+    RuntimeError.
 
     Attributes:
         states: the state record, an array of one; None before the deal.
-        known: for every seat a digest of all that it was shown, in order. This is its information
-            state.
+        known: for each seat, a digest of everything that was shown to it, in order. The digest is
+            the seat's information state.
     """
 
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
-        # Attributes are copied with the state, so the OpenSpiel game is not among them.
+        # The OpenSpiel game is not an attribute, because attributes are copied with the state.
         self._game, self._deals, self._seeds = game.game, game.deals, game.deal_seeds
         self._at_work = AtWork()
-        self._replays: int | None = None  # the mover while a history is replayed
+        self._replays: int | None = None  # the player to move while a history is replayed
         self.states: States | None = None
         self.known = [b""] * game.game.players
 
@@ -292,12 +298,12 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
             self.states = self._after(action)
             for seat in range(self._game.players):
                 self._show(seat, action if seat == mover else -1)
-        except BaseException:  # nothing half played remains
+        except BaseException:  # undo a half-played action
             self.states, self.known = before
             raise
 
     def _after(self, action: int) -> States:
-        """The state record after an action or a deal, in new memory."""
+        """Return the state record after an action or a deal, in new memory."""
         if self.states is not None:
             states = self.states.copy()
             self._game.apply(states, _IT, np.array([action]))
@@ -346,10 +352,14 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         return [float(x) for x in self._game.returns(self.states, _IT)[0]]
 
     def resample_from_infostate(self, player: int, sampler: Any) -> OpenSpielState:
-        """Call `resampled` under OpenSpiel's name; `sampler` returns a number in [0, 1).
+        """Return `resampled` with a random seed. OpenSpiel calls this method.
+
+        Args:
+            player: the player whose view stays the same.
+            sampler: a function that returns a random number in [0, 1).
 
         Raises:
-            ValueError: the number is not in [0, 1), or see `resampled`.
+            ValueError: the number is not in [0, 1), or as in `resampled`.
         """
         drawn = float(sampler())
         if not 0 <= drawn < 1:  # refuses NaN too
@@ -377,8 +387,8 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
     def resampled(self, player: int, seed: int) -> OpenSpielState:
         """Return a state that `player` cannot distinguish from this one.
 
-        Other players' earlier views are unknown in another deal. Their information states there
-        consist of their current view only.
+        The new deal says nothing about the earlier views of other players. Their information states
+        are therefore digests of their current views only.
 
         Args:
             player: the player whose view stays the same.
@@ -441,7 +451,7 @@ class OpenSpielObserver:
         self.dict: dict[str, NDArray[np.float32]] = dict(game.observation.views(self.tensor))
 
     def set_from(self, state: OpenSpielState, player: int) -> None:
-        """Write a player's observation into `tensor`; before the deal it is all 0."""
+        """Write a player's observation into `tensor`. Before the deal, write zeros."""
         seen = state.seen_by(player)
         self.tensor[:] = 0 if seen is None else seen
 

@@ -1,10 +1,10 @@
-"""Registration of environment ids with Gymnasium and PettingZoo, and of games from outside.
+"""Registration of environment ids with Gymnasium and PettingZoo, and of games of other packages.
 
 Importing `armarl` registers the games of this package. In Gymnasium these are the single-seat
 environments. `Armadora-v0` and `Armada-v0` have default options and take every option as a keyword.
-Other ids name some options: `Armadora-3p-v0`, `Armada-cards-enrolment-2p-v0`. `gymnasium.make_vec`
-makes batches of them that run in compiled loops. PettingZoo (from 1.27 on) has one id per game,
-which takes all options. All ids are in the namespace `armarl/`.
+Other ids contain some options: `Armadora-3p-v0`, `Armada-cards-enrolment-2p-v0`. For each id,
+`gymnasium.make_vec` makes a batch that runs in compiled loops. PettingZoo (1.27 or newer) has one
+id per game, which takes all options as keywords. All ids are in the namespace `armarl/`.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def gymnasium_variants(entry: GameEntry) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def register_game(entry: GameEntry) -> None:
-    """Add a game from outside this package, with environment ids of its own.
+    """Register a game from outside this package, and environment ids for it.
 
-    All environments, players, matches, search, training and the command line then know the game by
-    its name. An installed package can instead name its entry in the entry-point group
-    `armarl.games`; it is found at the first look-up of a game. Registering the same entry again has
-    no effect.
+    All environments, players, matches, searches, training and the command line then accept the
+    game's name. An installed package can instead list its entry in the entry-point group
+    `armarl.games`. ArmaRL reads this group at the first look-up of a game. Registering the same
+    entry again has no effect.
 
     Raises:
         TypeError: `entry` is not a `GameEntry`.
@@ -63,7 +63,7 @@ def register_game(entry: GameEntry) -> None:
 
 
 def _check_ids(entry: GameEntry) -> None:
-    """Raise ValueError if the name of a variant is not valid in an id, or two share an id."""
+    """Raise ValueError if a variant's name is not valid in an id, or two variants share an id."""
     seen: set[str] = set()
     for name, _ in entry.variants():
         if not isinstance(name, str) or not _IN_AN_ID.fullmatch(name):
@@ -97,6 +97,6 @@ def _register(entry: GameEntry) -> None:
         _registered.add(name)
 
 
-_registered: set[str] = set()  # PettingZoo ids; registering one twice would be an error
+_registered: set[str] = set()  # PettingZoo ids; to register an id twice would be an error
 
 catalogue.on_installed = register_game

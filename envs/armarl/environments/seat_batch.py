@@ -1,7 +1,8 @@
-"""Games in which one seat learns while players hold the others. Single-seat environments use this.
+"""Batches of games in which one seat learns and players play the other seats.
 
-Every game has its own stream of random numbers for the learner's seat and the players' draws. The
-stream is seeded with the deal. So a game is the same alone and in a batch of any size.
+The single-seat environments use these batches. Every game has its own stream of random numbers for
+the learner's seat and the players' draws. The seed of the deal also seeds this stream. A game is
+therefore the same alone and in a batch of any size.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ from armarl.roster.make_player import make_player
 
 
 class SeatBatch:
-    """A batch of games that a step plays from one decision of the learner to the next.
+    """A batch of games. A step plays from one decision of the learner to the next.
 
     Attributes:
         states: (size,) the games.
         seats: (size,) int64, the learner's seat in each game; -1 before one is drawn.
         legal: (size, actions) int8, the learner's action masks, as last shown.
-        over: (size,) bool, True where the game is over and not yet opened again.
+        over: (size,) bool, True where the game is over and no new one is opened yet.
         ends: (size,) int8, the status after the last step: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
         rewards: (size,) float64, the learner's rewards of the last step.
-        players: all players that may hold the other seats.
+        players: all players that may play the other seats.
         chance: (size,) uint64, each game's random number stream for seats and players.
         lineups: (size, players) int64: `lineups[i, k]` is the index in `players` of the player that
             sits `k` seats after the learner. `lineups[i, 0]` is LEARNER.
@@ -54,7 +55,7 @@ class SeatBatch:
             size: the number of games.
             players: one player for all other seats, or one per seat, clockwise from the learner.
             reward: one of `game.rewards`.
-            seat: the learner's seat. None draws it anew for each game.
+            seat: the learner's seat. None draws a random seat for each game.
 
         Raises:
             TypeError: the seat is not an integer.
@@ -71,11 +72,11 @@ class SeatBatch:
         self.rewards = np.zeros(size)
         self.lineups = np.full((size, game.players), LEARNER)
         self._half_played = False
-        self._asking = False  # a player has been asked and has not answered yet
+        self._asking = False  # whether a player is choosing its actions
         self._reward_kind = game.reward_kind(reward)
         self._seat = -1 if seat is None else seat
         self.chance = np.zeros(size, np.uint64)
-        self._waiting = np.full(size, LEARNER)  # the player to move, unless it is random
+        self._waiting = np.full(size, LEARNER)  # the player to move; random players move at once
         self.legal = np.zeros((size, len(game.actions)), np.int8)
 
     def open(self, games: NDArray[np.int64], seeds: NDArray[np.int64] | None = None) -> None:
@@ -106,7 +107,7 @@ class SeatBatch:
         self._half_played = False
 
     def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the players after the learner: (games, players - 1) indices in `players`."""
+        """Return the players clockwise from the learner: (games, players - 1) indices."""
         return np.arange(self.game.players - 1) % len(self.players)  # one player, or one per seat
 
     def answer(self, actions: NDArray[np.int64]) -> None:
@@ -135,7 +136,7 @@ class SeatBatch:
             )
 
     def _refuse_half_played(self) -> None:
-        """Raise RuntimeError if an error of a player has left games between two decisions."""
+        """Raise RuntimeError if a player's error has left games between two decisions."""
         if self._half_played:
             raise RuntimeError(
                 "an earlier error left these games half played: reset all of them with seeds"
@@ -152,19 +153,19 @@ class SeatBatch:
         self.game.run(seat_loops.view_learner, self.size, views)
 
     def final_views(self, games: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """Return the learner's last observations (games, size) and masks. Ended games' are 1."""
+        """Return the learner's observations (games, size) and masks. Masks of ended games are 1."""
         states = self.game.taken(self.states, games)
         observations, masks = self.game.views(states, self.seats[games])
         masks[self.ends[games] != PLAYING] = 1
         return observations, masks
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = self.__dict__ | {"_asking": False}  # a copy waits for no player
+        kept = self.__dict__ | {"_asking": False}  # no player is choosing in a copy
         kept.pop("_batch", None)  # made again from the copy's arrays
         return kept
 
     def seat_players(self, players: Sequence[Player]) -> None:
-        """Put other players into the other seats, from the next decision on."""
+        """Replace the players of the other seats, from the next decision on."""
         self.players = players
         self.__dict__.pop("_batch", None)  # made again, because it marks the random players
 
@@ -175,13 +176,13 @@ class SeatBatch:
         lineups: NDArray[np.int64],
         chance: NDArray[np.uint64],
     ) -> None:
-        """Continue games in which every learner is to move, from arrays like the attributes."""
+        """Continue games from copies of these attributes. Every learner must be to move."""
         self.states[:], self.seats[:] = states, seats
         self.lineups[:], self.chance[:] = lineups, chance
 
     @cached_property
     def _batch(self) -> seat_loops.SeatGames:
-        """The batch for compiled loops. They hold its arrays, so no attribute may be reassigned."""
+        """The batch for compiled loops. It shares the arrays, so never reassign an attribute."""
         masks = self.game.scratch_masks(self.size)
         return seat_loops.SeatGames(
             states=self.states,
@@ -200,7 +201,7 @@ class SeatBatch:
         )
 
     def _plays_at_random(self) -> NDArray[np.uint8]:
-        """Mark the random players. Compiled loops choose for them, so they are never asked."""
+        """Mark the random players. Compiled loops choose for them and never call `choose`."""
         return np.array([type(player) is RandomPlayer for player in self.players], np.uint8)
 
     def _advance(self, games: NDArray[np.int64]) -> None:
@@ -228,7 +229,7 @@ class SeatBatch:
 
 
 class AgainstOpponents:
-    """The opponents of single-seat environments."""
+    """A base class of single-seat environments that adds `opponents`."""
 
     _batch: SeatBatch
 

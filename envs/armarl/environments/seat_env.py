@@ -1,4 +1,4 @@
-"""Single-agent Gymnasium environments for every game: one seat learns, players hold the others."""
+"""Single-agent Gymnasium environments for every game: one seat learns, players play the others."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ _IT = np.zeros(1, np.int64)  # the index of the only game
 
 
 class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
-    """A game as a single-agent environment. A step goes from one decision of a seat to its next.
+    """A game as a single-agent environment. A step goes from one decision of its seat to the next.
 
     Observations are float32 of shape (size,). Actions are ids in [0, actions). The action mask,
-    int8 of shape (actions,), is returned by `action_masks()` and as `info["action_mask"]`. It is
-    all 1 after the end, so that it is safe to sample from. With `mask="observation"` it is part of
-    the observation instead: `{"observation": float32 (size,), "action_mask": int8 (actions,)}`.
+    int8 of shape (actions,), is returned by `action_masks()` and as `info["action_mask"]`. After
+    the end it is all 1, so that sampling from it never fails. With `mask="observation"` it is part
+    of the observation instead: `{"observation": float32 (size,), "action_mask": int8 (actions,)}`.
     `info["seat"]` is the learning seat, int64.
 
     The reward is 0 until the game ends. Then it is the seat's own return, no matter which seat ends
-    the game. If the seat has no more decisions to take, for example after passing, the end of the
-    game is the outcome of its last action. An illegal action ends the episode with reward -1.
+    the game. If the seat has no more decisions, for example after it passed, the step of its last
+    action continues to the end of the game. An illegal action ends the episode with reward -1.
     `info["illegal_action"]`, int8, is then 1, and otherwise 0.
 
     Attributes:
@@ -88,21 +88,21 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         Args:
             game: a game or its name.
             opponents: one player for all other seats, or a list with one player per seat,
-                clockwise from the learning seat (see `players.make_player`). A specification makes
+                clockwise from the learning seat (see `armarl.make_player`). A specification makes
                 one player for each seat. An object plays all seats for which it is given.
-            seat: the learning seat. None draws it anew for each episode.
+            seat: the learning seat. None draws a random seat for each episode.
             reward: one of `game.rewards`.
             render_mode: None, "ansi" for the board as text, "rgb_array" for pixels, uint8
-                (height, width, 3), or "human" for a window, each as far as the seat may see it.
-                A game without a drawing has no pixels, and is printed instead.
+                (height, width, 3), or "human" for a window. All show only what the seat may see.
+                A game without a drawing has no "rgb_array", and "human" prints its text.
             mask: the place of the action mask, "info" or "observation".
-            observation_key, mask_key: the names of the observation and the mask there.
+            observation_key, mask_key: the keys of the observation and the mask in that place.
             render_width: the width of frames in pixels, 16 to 4096.
             options: the game's options, if the game is given by name.
 
         Raises:
-            TypeError: an option or the render mode is unknown, or there are options although a
-                `Game` is given.
+            TypeError: an option or the render mode is unknown, or game options are given together
+                with a `Game`.
             ValueError: a value is out of range, or the number of opponents is wrong.
         """
         own = "opponents, seat, reward, render_mode, mask, observation_key, mask_key, render_width"
@@ -197,10 +197,10 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
     @alone
     def render(self) -> Any:
-        """Return the board as the render mode says, as far as the seat may know it.
+        """Render the board according to the render mode, with only what the seat may know.
 
-        The result is text or pixels, or None after the board was shown in a window. Marks show all
-        changes since the seat's last action, including that action's own.
+        The result is text or pixels, or None if the board is shown in a window. Marks show all
+        changes since the seat's last action, including the changes by that action.
 
         Raises:
             ImportError: the render mode needs the extra `render`.

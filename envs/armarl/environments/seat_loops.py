@@ -1,7 +1,7 @@
-"""Compiled loops for games in which one seat learns while players hold the others.
+"""Compiled loops for games in which one seat learns and players play the other seats.
 
-They follow the conventions of `armarl.core.batch_loops`. `armarl.environments.seat_batch` runs
-them.
+The loops follow the conventions of `armarl.core.batch_loops`. `armarl.environments.seat_batch`
+runs them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from armarl.core.batch_loops import (
 )
 from armarl.core.verbs import ILLEGAL, PLAYING, Fixed, verbs
 
-LEARNER = -1  # the learning seat is to move, in place of a player's number
+LEARNER = -1  # stands for the learner wherever a player's number is used
 
 
 class SeatGames(NamedTuple):
@@ -32,25 +32,25 @@ class SeatGames(NamedTuple):
 
     states: States  # (n,)
     seats: Int64s  # (n,) the learner's seat
-    lineups: Int64s  # (n, players) player numbers, by seats after the learner; LEARNER comes first
+    lineups: Int64s  # (n, players) player numbers, clockwise from the learner; LEARNER comes first
     is_random: NDArray[np.uint8]  # by player number: 1 if compiled loops make its choices
-    chance: Chance  # (n,)
-    over: NDArray[np.bool_]  # (n,) the game is over and not yet opened again
+    chance: Chance  # (n,) the games' random number streams for seats and players
+    over: NDArray[np.bool_]  # (n,) the game is over and no new one is opened yet
     legal: Int8s  # (n, actions) action masks of the learner, as last shown
     ends: Int8s  # (n,) status of each game after the last step
     waiting: Int64s  # (n,) number of the player to move, or LEARNER
     rewards: Float64s  # (n,) the learner's rewards
-    kind: int  # number of the reward
+    kind: int  # index of the reward in `game.rewards`
     masks: Int8s  # (2 * threads, actions) scratch
     returns: Float64s  # (2 * threads, players) scratch
 
 
 class Openings(NamedTuple):
-    """Games of a batch to open."""
+    """Games of a batch in which `open_game` starts a new game."""
 
     batch: SeatGames
     games: Int64s  # (k,) their indices
-    reseed: bool  # seed all chance from `seeds`; else the generators continue
+    reseed: bool  # seed all random numbers from `seeds`; otherwise the generators continue
     seeds: Int64s  # (k,)
     seat: int  # the learner's seat, or -1 to draw it
 
@@ -70,7 +70,7 @@ def open_game(openings: Openings, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Advances(NamedTuple):
-    """Games of a batch to advance past the moves of random players."""
+    """Games of a batch in which `advance` plays the moves of random players."""
 
     batch: SeatGames
     games: Int64s  # (k,)
@@ -82,7 +82,7 @@ def advance(advances: Advances, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def advance_game(batch: SeatGames, game: int, thread: int, fixed: Fixed) -> None:
-    """Do `advance` for one game. `waiting` is then the player to move, or LEARNER if it is over."""
+    """Advance one game. `waiting` is then the player to move, or LEARNER if the game is over."""
     s, lineup, mask = batch.states[game], batch.lineups[game], batch.masks[own(thread)]
     batch.waiting[game] = LEARNER
     while verbs.status(s) == PLAYING:
@@ -119,7 +119,7 @@ def answer(answers: Answers, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def settle(batch: SeatGames, i: int, thread: int) -> None:
-    """Write the learner's reward, and the status of the game to `ends`."""
+    """Write the learner's reward to `rewards` and the game's status to `ends`."""
     batch.rewards[i] = 0
     if batch.over[i]:
         return

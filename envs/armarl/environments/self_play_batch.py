@@ -70,22 +70,23 @@ class Turn:
 class SelfPlayBatch:
     """A batch of games in lockstep. Each step takes one action per game, for the seat to move.
 
-    A step returns the seat to move with its observation and action mask, and at the end of a game
-    the return of every seat, so one learner can play all seats. Game `i` is byte for byte the game
-    that the AEC environment plays from the same seed with the same actions, for every batch size
-    and number of threads. An illegal action is not played; it ends its game with reward -1 for its
-    seat.
+    A step returns the seat to move, its observation and its action mask. At the end of a game it
+    also returns the reward of every seat, so one learner can play all seats. Game `i` equals, byte
+    for byte, the game that the AEC environment plays from the same seed with the same actions. The
+    batch size and the number of threads make no difference. An illegal action is not played. It
+    ends its game with reward -1 for its seat.
 
-    A batch is for one thread at a time: a call while another thread's runs raises RuntimeError.
+    Only one thread at a time may use a batch. A call during another thread's call raises
+    RuntimeError.
 
-    On a GPU (`device="cuda"`) all arrays are tensors that stay there, and states are stored as
-    their bytes. `to` copies a batch to another device.
+    On a GPU (`device="cuda"`) all arrays are tensors that stay there, and each state is stored as
+    its bytes (uint8). `to` copies a batch to another device.
 
     Attributes:
         game: the variant: `game.observation.size`, `len(game.actions)`, `game.concealed`, ...
         size: the number of games.
         reward: one of `game.rewards`.
-        states: (size,) records. You may read and copy them.
+        states: (size,) records of the games. You may read and copy them.
         final_states: (size,) records; after a step with autoreset SAME_STEP, the last state of each
             game that the step ended.
         autoreset_mode: the moment at which a finished game starts again, without a new seed.
@@ -123,7 +124,7 @@ class SelfPlayBatch:
             options: the game's options, for a game given by name.
 
         Raises:
-            TypeError: an option is unknown, or there are options besides a `Game`.
+            TypeError: an option is unknown, or game options are given together with a `Game`.
             ValueError: a value is out of range.
             RuntimeError: a requirement of the GPU is missing; the message names it.
         """
@@ -137,10 +138,10 @@ class SelfPlayBatch:
         self.final_states: States = self._device.put(np.full(size, game.blank))
         self._over = self._device.zeros((size,), np.int8)
         packed = size, batch_loops.packed_size(len(game.actions))
-        self._legal = self._device.interleaved(packed, np.int32)  # masks of the last turn
+        self._legal = self._device.interleaved(packed, np.int32)  # packed masks of the last turn
         self._spare = self._device.interleaved((0, len(game.actions)), np.int8)
         self._begun = False
-        self._known_turn: tuple[Any, ...] = ()  # the last arrays that were found to share no memory
+        self._known_turn: tuple[Any, ...] = ()  # the last arrays of `out`, if they passed the check
         self._at_work = AtWork()
         self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # shapes and dtypes of a turn
             "seats": ((size,), np.dtype(np.int64)),
@@ -151,9 +152,9 @@ class SelfPlayBatch:
         }
 
     def new_turn(self) -> Turn:
-        """Return arrays that `reset` and `step` can write to, instead of new ones each time.
+        """Return arrays for the argument `out` of `reset` and `step`, to reuse in every step.
 
-        Until then their contents are arbitrary.
+        Their contents are arbitrary at first.
         """
         written = self._device.written
         return Turn(**{name: written(*column) for name, column in self._columns.items()})
@@ -165,7 +166,9 @@ class SelfPlayBatch:
 
     @alone
     def to(self, device: str) -> SelfPlayBatch:
-        """Return a copy on another device or this one. The copy plays on to the same bytes.
+        """Return a copy on this or another device.
+
+        The copy continues with the same results, byte for byte.
 
         Raises:
             ValueError: the device does not exist.
@@ -202,7 +205,7 @@ class SelfPlayBatch:
         Raises:
             TypeError: a seed is not an integer.
             ValueError: the number of seeds is wrong, a seed is out of range, the mask of games is
-                wrong, or arrays have another shape or dtype or share memory.
+                wrong, or the arrays of `out` have a wrong shape or dtype or share memory.
         """
         chosen = chosen_games(None if games is None else self._device.fetch(games), self.size)
         seeds = deal_numbers(seed, self.size)
@@ -210,7 +213,9 @@ class SelfPlayBatch:
         if seeds is None and not self._begun:
             seeds = random_numbers(self.size)
         if not self._begun and chosen.size < self.size:
-            raise ValueError("the first reset must start all games")
+            raise ValueError(
+                f"the first reset must start all {self.size} games, not only {chosen.size}"
+            )
         self._begun = True
         which = self._device.put(chosen)
         if seeds is None:
@@ -232,8 +237,8 @@ class SelfPlayBatch:
         Raises:
             gymnasium.error.ResetNeeded: `reset` was not called yet, or a game is over and autoreset
                 is disabled.
-            ValueError: the number of actions is wrong, or arrays have another shape or dtype or
-                share memory.
+            ValueError: the number of actions is wrong, or the arrays of `out` have a wrong shape or
+                dtype or share memory.
             TypeError: the actions are not integers.
         """
         if not self._begun:
@@ -257,15 +262,15 @@ class SelfPlayBatch:
 
         Raises:
             TypeError: `states` is not an array of the game's records.
-            ValueError: the number of states is wrong, a state is over or not valid, or arrays have
-                another shape or dtype or share memory.
+            ValueError: the number of states is wrong, a game is over, a state is not valid, or the
+                arrays of `out` have a wrong shape or dtype or share memory.
         """
         given = state_checks.check_states(self.game, self._device.fetch(states))
         array_checks.check_size("states", given, self.size)
-        states = self.game.taken(given, np.arange(self.size))  # a copy, which is checked and played
+        states = self.game.taken(given, np.arange(self.size))  # a copy that no caller can change
         self.game.check_states(states)
         if self.game.statuses(states)[0].any():
-            raise ValueError("`states` must hold only games in play, but at least one game is over")
+            raise ValueError("all games in `states` must be in play, but at least one game is over")
         turn = self._turn(out)
         self.states = self._device.put(states)
         self._known_turn = ()
@@ -308,10 +313,10 @@ class SelfPlayBatch:
         )
 
     def _turn(self, out: Turn | None) -> Turn:
-        """Return the arrays to write to, checked, since compiled loops do not check them.
+        """Return the arrays to write to. Check them here, because compiled loops do not.
 
         Raises:
-            ValueError: the arrays are not like those of `new_turn`, or they share memory.
+            ValueError: an array has a wrong shape or dtype, or arrays share memory.
         """
         if out is None:
             return self.new_turn()

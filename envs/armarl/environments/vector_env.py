@@ -1,4 +1,4 @@
-"""Gymnasium vector environments: many single-seat environments in one, in compiled loops."""
+"""Gymnasium vector environments: batches of single-seat environments that run in compiled loops."""
 
 from __future__ import annotations
 
@@ -45,19 +45,21 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 
 class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
-    """A batch of `SeatEnv`s, equal to a `gymnasium.vector.SyncVectorEnv` of them to the byte.
+    """A batch of `SeatEnv`s. It equals a `gymnasium.vector.SyncVectorEnv` of them, byte for byte.
 
     Observations are float32 of shape (num_envs, size). Infos are arrays with a row per game. For
     each key, the array under `_key` marks the valid rows. The keys are `action_mask`, int8
     (num_envs, actions), all 1 where a game is over and its action is ignored; `seat`, int64; and
     `illegal_action`, int8, 1 where an illegal action has ended the episode with reward -1. With
-    `mask="observation"` observations are dictionaries of both arrays. With autoreset SAME_STEP the
-    last observation and info of an episode are in `final_obs` and `final_info`.
+    `mask="observation"` the observation is a dictionary of the observations and the masks. With
+    autoreset SAME_STEP, the last observation and info of an episode are in `final_obs` and
+    `final_info`.
 
-    They are for one thread at a time: a call while another thread's runs raises RuntimeError.
+    Only one thread at a time may use a batch. A call during another thread's call raises
+    RuntimeError.
 
     Attributes:
-        refusals: for each game with an illegal action in the last step, the reason.
+        refusals: the reason for each illegal action of the last step, by game index.
         endings: counts of all ended episodes and of those ended by an illegal action.
 
     Example:
@@ -100,14 +102,14 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
                 ignores its action and begins the next episode. With SAME_STEP the step that ends
                 an episode also begins the next one. With DISABLED only
                 `reset(options={"reset_mask": ...})` begins episodes.
-            copy: True returns new arrays of observations and masks in every step. False writes to
-                the same arrays again.
+            copy: True returns new arrays of observations and masks in every step. False reuses the
+                same arrays.
             max_episode_steps: the number of the learner's decisions after which an episode is
                 truncated.
 
         Raises:
-            TypeError: an option or the render mode is unknown, or there are options although a
-                `Game` is given.
+            TypeError: an option or the render mode is unknown, or game options are given together
+                with a `Game`.
             ValueError: a value is out of range, or the number of opponents is wrong.
         """
         own = (
@@ -115,7 +117,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             "observation_key, mask_key, render_width"
         )
         game = face_game(game, options, own)
-        modes = modes_of(game)[1:]  # a window shows one game
+        modes = modes_of(game)[1:]  # without "human", because a window shows only one game
         check_render_mode(render_mode, modes)
         self._batch = SeatBatch(game, num_envs, make_opponents(opponents, game), reward, seat)
         self.game, self.num_envs, self.render_mode = game, num_envs, render_mode
@@ -129,7 +131,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         self._render_width = check_render_width(render_width)
         self._before = self._batch.states.copy() if render_mode == "rgb_array" else None
         self._fresh = np.ones(num_envs, np.bool_)  # games that no step has changed yet
-        # Games that the last step ended, and that have begun anew in it (SAME_STEP).
+        # The last positions of games that the last step ended and started again (SAME_STEP).
         self._ended: dict[int, tuple[State, int, State | None]] = {}
         self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
         self.single_observation_space = self._place.space(game)
@@ -141,7 +143,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         limit = max_episode_steps
         some = limit is not None
         self._limit = whole_number("max_episode_steps", limit, 1, 2**31) if some else 0  # 0: none
-        self._lengths = np.zeros(num_envs, np.int64)  # decisions so far, only counted with a limit
+        self._lengths = np.zeros(num_envs, np.int64)  # decisions so far, counted only for a limit
         self._copy = copy
         self._at_work = AtWork()
         self._begun = False
@@ -157,8 +159,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         """Begin episodes and play each to the learning seat's first decision.
 
         Args:
-            seed: the seed or seeds. Game `i` is dealt from `seed + i`, or from `seed[i]`. Without a
-                seed the random number generators continue.
+            seed: an integer, which deals game `i` from `seed + i`, or a sequence, which deals it
+                from `seed[i]`. Without a seed the random number generators continue.
             options: "reset_mask", bool of shape (num_envs,), selects the games to reset. Without it
                 all games are reset. Observations and infos always cover all games.
 
@@ -170,7 +172,9 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         super().reset(seed=np_random_seed(seed))
         games = chosen_games(reset_options(options).get("reset_mask"), self.num_envs)
         if not self._begun and games.size < self.num_envs:
-            raise ValueError("the first reset must reset all games")
+            raise ValueError(
+                f"the first reset must reset all {self.num_envs} games, not only {games.size}"
+            )
         if seeds is None and not self._begun:
             seeds = self.np_random.integers(2**63, size=self.num_envs)
         self._begun = True
@@ -248,9 +252,9 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
 
     @alone
     def render(self) -> tuple[Any, ...] | None:
-        """Return the boards as text or as pixels, as far as the learning seats may know them.
+        """Return the boards as text or pixels. Each shows only what its learning seat may know.
 
-        With autoreset SAME_STEP a game that the last step has ended is shown at its end, so that a
+        With autoreset SAME_STEP, a game that ended in the last step is shown at its end, so that a
         video includes the end. The next game is shown from its second observation on.
 
         Raises:
@@ -258,7 +262,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         """
         if self.render_mode is None:
             gymnasium.logger.warn(
-                "render() without a render mode: make it with render_mode='ansi' or 'rgb_array'"
+                "render() needs environments that were made with render_mode='ansi' or 'rgb_array'"
             )
             return None
         if not self._begun:
@@ -272,7 +276,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         )
 
     def _scenes(self, games: NDArray[np.int64]) -> dict[int, tuple[State, int, State | None]]:
-        """Return copies of some games, by number: state, seat, and the state before the step."""
+        """Return copies of `games` by index: state, learning seat, and state before the step."""
         batch = self._batch
         return {
             i: (
@@ -305,7 +309,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
     def _finals(self, ended: NDArray[np.int64], illegal: NDArray[np.int8]) -> Infos:
         """Return `final_obs` and `final_info` of the games that a step ended.
 
-        The rows of the other games are 0.
+        The rows of all other games are 0, or None in `final_obs`.
         """
         batch, present = self._batch, np.zeros(self.num_envs, np.bool_)
         present[ended] = True

@@ -1,8 +1,9 @@
-"""Afterstates: the positions that actions lead to, as surveyed by the deciding seat.
+"""Afterstates: the positions after actions, as the deciding seat surveys them.
 
-A position judge needs no policy. It tries every legal action on a copy of the state and takes the
-one that leads to the best position (TD-Gammon: Tesauro, 1995; afterstates: Sutton & Barto, 2018,
-section 6.8). Hidden information is dealt anew first, so that trying actions cannot reveal it.
+A player with a position judge needs no policy. It tries every legal action on a copy of the state
+and takes the action that leads to the best position (TD-Gammon: Tesauro, 1995; afterstates: Sutton
+& Barto, 2018, section 6.8). The hidden information is dealt again first, so that the tries cannot
+reveal it.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def try_actions(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Surveys(NamedTuple):
-    """A batch of surveys."""
+    """A batch of surveys to make."""
 
     states: States  # (n,)
     seats: Int64s  # (n,)
@@ -62,19 +63,19 @@ class Surveys(NamedTuple):
 
 
 def read_survey(batch: Surveys, i: int, thread: int, fixed: Fixed) -> None:
-    """Read the survey of a seat."""
+    """Write the survey of a seat to `surveys`."""
     verbs.survey(batch.states[i], batch.seats[i], batch.surveys[i], *fixed)
 
 
 class Divisions(NamedTuple):
-    """A batch of finished games."""
+    """A batch of finished games whose prizes are divided among the seats."""
 
     states: States  # (n,)
     parts: Float64s  # (n, players, prizes) output
 
 
 def read_parts(batch: Divisions, i: int, thread: int) -> None:
-    """Read the share of each prize that every seat's side took."""
+    """Write to `parts` the share of each prize that every seat's side took."""
     verbs.divide(batch.states[i], batch.parts[i])
 
 
@@ -95,7 +96,7 @@ class Worths(NamedTuple):
 
 
 class Afterstates:
-    """Tries the legal actions of decisions, and values the resulting positions with a judge.
+    """A judge's values of the positions after the legal actions of decisions.
 
     Attributes:
         game: the variant.
@@ -103,7 +104,7 @@ class Afterstates:
     """
 
     def __init__(self, game: Game) -> None:
-        """Create for a game with a survey.
+        """Prepare for a game with a survey.
 
         Raises:
             ValueError: the game has no survey.
@@ -143,14 +144,14 @@ class Afterstates:
                 no influence.
             seats: the seats to move, int64, shape (n,).
             net: the judge's weights. The judge also values positions in which an action has ended
-                the game; nothing more is revealed to it there.
+                the game. Hidden information stays hidden from it there.
 
         Raises:
             TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
         """
         states, seats = state_checks.check_seats(self.game, states, seats)
         game = self.game
-        states = game.taken(states, np.arange(states.size))  # masks and tries must agree
+        states = game.taken(states, np.arange(states.size))  # a copy, so that masks and tries agree
         masks = game.legal_masks(states)
         numbers = masks.sum(axis=1, dtype=np.int64)
         first = numbers.cumsum() - numbers

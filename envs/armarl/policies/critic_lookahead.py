@@ -1,13 +1,13 @@
-"""Value of each action when the scripted player finishes the turn that the action begins.
+"""The value of each action if the scripted player finishes the turn that the action begins.
 
 This is the rollout algorithm with a critic at the end of rollouts (Tesauro & Galperin, 1997;
 Bertsekas, 2019). Every legal action is tried. The scripted player continues from it to the end of
-the turn and plays the others' turns too. There the critic estimates the return. So an action is
-judged after every opponent has answered, and at the end of a sensible turn. In the middle of a turn
-all positions look much alike. Hidden information is dealt anew. All actions meet the same deals,
-the same chance, and opponents of the same style. The opponents' style is unknown, so it changes
-from deal to deal. The fewer actions are left, the more often each is tried (sequential halving:
-Karnin, Koren & Somekh, 2013).
+the turn, and plays the other seats' turns, too. Then the critic estimates the return. An action is
+therefore judged at the end of a sensible turn, after every opponent has answered. In the middle of
+a turn all positions look much alike. The hidden information is dealt again. All actions are tried
+with the same deals, the same chance, and opponents of the same style. The opponents' real style is
+unknown, so it changes from deal to deal. The fewer actions are left, the more often each of them is
+tried (sequential halving: Karnin, Koren & Somekh, 2013).
 """
 
 from __future__ import annotations
@@ -34,25 +34,26 @@ from armarl.players.scripted_playouts import play_turns, scripted_action
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-FIRST_DEALS = 1, 2  # deals in which every action is tried; with two players, and with more
-DEALS = 32  # deals in which the last remaining action is tried, the first ones included
-BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k actions stay, plus the scripted choice
-HOPE = 0.05  # share of the return; actions with a smaller mean gain so far are dropped
-# Expected return above which the scripted choice is kept, because it wins and waiting does not.
-WON = 0.7, 0.8  # with two players, and with more
-LONGEST = 200  # actions of a rollout after which the critic is asked in any case
+FIRST_DEALS = 1, 2  # deals in which every action is tried, for two players and for more
+DEALS = 32  # maximum number of deals in which an action is tried, including the first deals
+BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k actions remain, plus the scripted choice
+HOPE = 0.05  # mean gain in return; actions that have not gained more so far are dropped
+# Above this expected return the scripted choice is kept, because the scripted player goes for the
+# win, but the critic's choices may only wait.
+WON = 0.7, 0.8  # for two players and for more
+LONGEST = 200  # number of actions after which a rollout stops and asks the critic in any case
 LEAST_DECISIONS = 1  # number of decisions that justify another thread
 SIMULATED, DEALT = range(2)  # indices in `tried`
-OUT = -1  # marks a dropped row's number of deals, or a missing row
+OUT = -1  # in place of a number of deals: a dropped action; in place of a row: no row
 
 
 def with_players(players: int, numbers: tuple[float, float]) -> Any:
-    """Choose the number for two players or for more, where a single deal tells less."""
+    """Return the number for two players or for more. With more, a single deal tells less."""
     return numbers[players > 2]
 
 
 class Critic(NamedTuple):
-    """A critic in the form that kernels take; see `layer_kernels.flat_layers`."""
+    """A critic in the form for kernels, see `layer_kernels.flat_layers`."""
 
     numbers: Float32s
     layers: Int64s
@@ -67,9 +68,9 @@ class Tries(NamedTuple):
     first: Int64s  # (n,) row of the first legal action of each decision
     numbers: Int64s  # (n,) seeds of deals and chance
     critic: Critic
-    styles: Float64s  # scripted player's styles: [0] for the seat, each in turn for others
-    first_deals: int  # deals in which every action is tried
-    most_deals: int  # deals in which the remaining actions are tried
+    styles: Float64s  # scripted styles: [0] for the deciding seat, one per deal for the others
+    first_deals: int  # number of deals in which every action is tried
+    most_deals: int  # number of deals in which the last remaining actions are tried
     breadth: int  # most_deals times BREADTH
     turns: int  # number of turns that end before the critic is asked
     hope: float  # see HOPE
@@ -123,10 +124,10 @@ def try_turns(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def leave_out(batch: Tries, i: Int, last: Int, most: Int) -> Int:
-    """Mark rows as OUT except the scripted choice; return the number of other rows left.
+    """Mark rows as OUT, but not the scripted choice. Return the number of other rows that remain.
 
-    At most `most` of the rows before `last` stay: those with the largest gains, if their mean gain
-    exceeds `hope`.
+    At most `most` of the rows before `last` remain: those with the largest gains, if their mean
+    gain exceeds `hope`.
     """
     first, left = batch.first[i], 0
     for row in range(first, last):
@@ -166,7 +167,7 @@ def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int, fixed: F
 def turn_result(
     batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: float, fixed: Fixed
 ) -> Real:
-    """Value of an action in the current deal when the scripted player finishes the turn."""
+    """Return an action's value in the current deal if the scripted player finishes the turn."""
     states = batch.tried[mine]
     seat: Int = batch.seats[i]
     states[SIMULATED] = states[DEALT]
@@ -180,7 +181,7 @@ def turn_result(
 
 
 def expected_return(batch: Tries, mine: Int, seat: Int, fixed: Fixed) -> Real:
-    """A seat's expected return in the simulated position."""
+    """Return a seat's expected return in the simulated position."""
     seen, one, other = batch.seen[mine], batch.one[mine], batch.other[mine]
     simulated = batch.tried[mine, SIMULATED]
     return worth(simulated, seat, batch.critic, seen, one, other, batch.returns[mine], fixed)
@@ -196,7 +197,7 @@ def worth(
     returns: Float64s,
     fixed: Fixed,
 ) -> Real:
-    """A seat's expected return in a position, or its actual return if the game is over."""
+    """Return a seat's expected return in a position, or its actual return if the game is over."""
     if verbs.status(s) != PLAYING:
         verbs.returns(s, 0, returns)
         return returns[seat]
@@ -206,7 +207,7 @@ def worth(
 
 @kernel
 def expected(critic: Critic, seen: Float32s, one: Float32s, other: Float32s) -> Real:
-    """The return that a critic expects for an observation."""
+    """Return a critic's expected return for an observation."""
     last = critic.layers.shape[0] - 1
     bias(critic, 0, one)
     add(critic, 0, seen, 0, one)
@@ -225,7 +226,7 @@ class Gains(NamedTuple):
         scripted: row of each decision's scripted choice, int64, shape (decisions,). It is -1 for
             a game that is over, which has no rows.
         gains: mean gain of each action over the scripted choice, float64, shape (rows,). It is
-            -inf for actions dropped early, or not tried because the game is nearly won.
+            -inf for actions that were dropped early, or not tried because the game is nearly won.
         errors: standard errors of the gains, float64, shape (rows,).
     """
 
@@ -237,7 +238,7 @@ class Gains(NamedTuple):
 
 
 class TurnValues:
-    """Tries the legal actions of decisions, and values the turns with a critic."""
+    """A critic's values of the turns that the legal actions of decisions begin."""
 
     def __init__(
         self, game: Game, tensors: Tensors, styles: Sequence[int], deals: int, turns: int
@@ -248,9 +249,9 @@ class TurnValues:
             game: the game.
             tensors: the critic's weights.
             styles: style numbers of the scripted player, one or more. The deciding seat continues
-                in the first style, and all others in each style in turn, deal by deal.
+                in the first style. All others play in one style per deal, each style in turn.
             deals: number of deals in which the most promising actions are tried.
-            turns: number of turns that end before the critic is asked, the current one included.
+            turns: number of turns that end before the critic is asked, including the current one.
         """
         self.game, self._deals, self._turns = game, deals, turns
         self._styles = np.array(styles, np.float64)
@@ -313,7 +314,7 @@ class TurnValues:
 def _numbers(states: States) -> NDArray[np.int64]:
     """Return a seed for each state, derived from its bytes, so that repeated calls agree.
 
-    One seed for all would give every position the same dice rolls.
+    A common seed of all states would give every position the same dice rolls.
     """
     rows = states.view(np.uint8).reshape(states.size, states.itemsize)
     return np.array([zlib.crc32(row) for row in rows], np.int64)  # type: ignore[arg-type]

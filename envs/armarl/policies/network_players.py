@@ -1,4 +1,4 @@
-"""Players that use a network: its logits, or its values of the positions that actions lead to."""
+"""Players that use a network: for logits, or for the values of the positions after actions."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from armarl.policies.critic_lookahead import DEALS, TurnValues
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-_LARGE = 10.0  # larger losses are clipped to this; their exact size does not matter
+_LARGE = 10.0  # an action's loss is clipped to this; the exact size of large losses is irrelevant
 _HUGE = 1e30  # largest logit; differences of such logits are still finite
 SHARPNESS = 100.0  # an action that leads to a value 0.01 higher is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
-MOST_TEMPERATURE = 1e6  # all legal actions are about equally likely here
-# An action must also raise the chance to win by this share of a fair chance (1 / sides), because
-# critics make errors.
+MOST_TEMPERATURE = 1e6  # at this temperature all legal actions are about equally likely
+# An action must also raise the probability of a win by this share of a fair one (1 / sides),
+# because critics make errors.
 LEAST_GAIN = 0.1
 
 
@@ -44,11 +44,11 @@ class NetworkPlayer:
         game: the game that it plays.
         tensors: the weights, see `armarl.networks.policy_network.Network`.
         activation: "relu" or "tanh".
-        sample: draw from the policy's distribution instead of taking the likeliest action.
-        temperature: number that logits are divided by, above 0 and at most 1e6. Below 1, likelier
-            actions become likelier still.
+        sample: True to draw from the policy's distribution, False to take the likeliest action.
+        temperature: number by which logits are divided, above 0 and at most 1e6. Below 1, likely
+            actions become even likelier.
         advice: the scripted players whose advice the network weighs. Most networks have none.
-        metadata: metadata of the file that the player was loaded from, else empty.
+        metadata: metadata of the file from which the player was loaded; empty without a file.
 
     Example:
         >>> import numpy as np
@@ -82,8 +82,8 @@ class NetworkPlayer:
             activation: "relu" or "tanh".
             advisers: specifications of the scripted players whose advice the network weighs.
             name: the player's name.
-            sample: None: True if a temperature is given, else False.
-            temperature: None: 1.
+            sample: see the attributes. None: True if a temperature is given, otherwise False.
+            temperature: see the attributes. None: 1.
             metadata: metadata of the policy's file.
 
         Raises:
@@ -137,7 +137,7 @@ class NetworkPlayer:
         observations, masks = self.game.views(states, seats)
         with np.errstate(over="ignore", invalid="ignore"):
             logits = self._network.logits(observations, self.advice.actions(states, seats))
-        if not np.isfinite(logits).all():  # huge weights; the chosen action must still be legal
+        if not np.isfinite(logits).all():  # from huge weights; the choice must still be legal
             np.nan_to_num(logits, copy=False, nan=-_HUGE, posinf=_HUGE, neginf=-_HUGE)
         logits[masks == 0] = -np.inf
         return logits
@@ -145,11 +145,11 @@ class NetworkPlayer:
     def probabilities(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the action probabilities for `seats[i]` in each state.
 
-        They are the softmax of the logits divided by the temperature. With `sample`, the player
-        draws its action from them. Without, it plays the likeliest action.
+        The probabilities are the softmax of the logits divided by the temperature. With `sample`,
+        the player draws its action from them. Otherwise it plays the likeliest action.
 
         Args:
-            states: records of the game, shape (batch,). They may hold hidden information.
+            states: records of the game, shape (batch,). They may contain hidden information.
             seats: the seat to move in each state, int64, shape (batch,).
 
         Returns:
@@ -166,8 +166,8 @@ class NetworkPlayer:
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the network's expected return for `seats[i]` in each state, float32 (batch,).
 
-        Any seat is allowed, also one that is not to move. The value is an estimate even in games
-        that are over. Use `Game.returns` for their actual returns.
+        Any seat is allowed, even one that is not to move. In games that are over, the value is
+        still an estimate. Use `Game.returns` for the actual returns.
 
         Args:
             states: see `probabilities`.
@@ -198,7 +198,7 @@ class NetworkPlayer:
         most = logits.max(axis=1, keepdims=True)
         most[np.isneginf(most)] = 0  # no action is legal because the seat is not to move
         gaps = np.subtract(logits, most, dtype=np.float64)
-        with np.errstate(under="ignore", over="ignore"):  # gaps may become -inf, whose exp is 0
+        with np.errstate(under="ignore", over="ignore"):  # gaps may become -inf; exp(-inf) is 0
             return np.asarray(np.exp(gaps / self.temperature))
 
 
@@ -208,7 +208,8 @@ class JudgingPlayer(NetworkPlayer):
     It tries every legal action on a copy of the state, one step ahead. See `afterstates`.
 
     Attributes:
-        around: the wrapper classes for `+NAME` that differ from those of other players.
+        around: the wrapper classes of `+NAME` in specifications, where they differ from those of
+            other players.
     """
 
     around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:JudgeSearchPlayer"}
@@ -219,29 +220,30 @@ class JudgingPlayer(NetworkPlayer):
         self._afterstates = Afterstates(self.game)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """See `NetworkPlayer.logits`: `SHARPNESS` times the worth of each action's position."""
+        """Return `SHARPNESS` times the worth of the position after each action, as logits."""
         found = self._afterstates.worths(states, seats, self._net)
         logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
         logits[found.decisions, found.actions] = SHARPNESS * found.worths
         return self._of_movers(logits, states, seats)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """See `NetworkPlayer.values`: the judge's expected return."""
+        """Return the judge's expected return, see `NetworkPlayer.values`."""
         return self._judge.values(self._afterstates.surveys(states, seats))[0]
 
 
 class CriticPlayer(NetworkPlayer):
     """A player that plays its first adviser's choice unless a critic values another action higher.
 
-    It tries every legal action and simulates some turns before it asks the critic. The first
-    adviser plays for the player's own seat. For the other seats the advisers alternate, one per
-    deal. See `critic_lookahead`.
+    It tries every legal action and simulates some turns before it asks the critic. In these turns
+    the first adviser plays the player's own seat. One adviser plays all other seats; the advisers
+    take turns from deal to deal. See `critic_lookahead`.
 
     Attributes:
-        deals: largest number of deals in which an action is tried.
+        deals: maximum number of deals in which an action is tried.
         turns: number of turns that end before the critic is asked, including the current one.
         least_gain: smallest gain in return that replaces the scripted choice.
-        around: the wrapper classes for `+NAME` that differ from those of other players.
+        around: the wrapper classes of `+NAME` in specifications, where they differ from those of
+            other players.
     """
 
     around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:CriticSearchPlayer"}
@@ -254,7 +256,7 @@ class CriticPlayer(NetworkPlayer):
         Args:
             game: the game to play.
             network: weights and activation, as for `NetworkPlayer`.
-            deals: largest number of deals in which an action is tried.
+            deals: maximum number of deals in which an action is tried.
             rounds: rounds before the critic is asked; a round is one turn for each seat.
             options: keyword arguments of `NetworkPlayer`.
         """
@@ -269,7 +271,7 @@ class CriticPlayer(NetworkPlayer):
         self._turns = TurnValues(self.game, self.tensors, styles, self.deals, self.turns)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """See `NetworkPlayer.logits`: `SHARPNESS` times a lower bound of each action's gain."""
+        """Return `SHARPNESS` times a lower bound of the gain of each action, as logits."""
         found = self._turns.gains(states, seats)
         sure = np.maximum(found.gains - DOUBT * found.errors - self.least_gain, -_LARGE)
         sure[found.scripted[found.scripted >= 0]] = 0.0
@@ -278,7 +280,7 @@ class CriticPlayer(NetworkPlayer):
         return self._of_movers(logits, states, seats)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """See `NetworkPlayer.values`: the critic's expected return."""
+        """Return the critic's expected return, see `NetworkPlayer.values`."""
         return np.tanh(super().values(states, seats) / 2)
 
 
@@ -304,7 +306,7 @@ def _checked_chance(sample: Any, temperature: Any) -> tuple[bool, float]:
 def _checked_temperature(temperature: Any) -> float:
     """Return the temperature as a float.
 
-    Outside the range that is checked here, a sampled action could be illegal.
+    With a temperature out of range, a sampled action could be illegal.
 
     Raises:
         TypeError: the temperature is not a number.

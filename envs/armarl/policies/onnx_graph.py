@@ -1,9 +1,9 @@
 """Checks of an ONNX file, without the `onnx` package, for external data and random nodes.
 
 An ONNX file is a protocol buffer message: numbered fields, some of which are messages again. A
-tensor may say that its numbers are in another file, at any path, and ONNX Runtime reads it. A node
-may draw numbers from ONNX Runtime's random generator, which cannot be seeded from here. Even with a
-seed of its own, its numbers depend on the batch size.
+tensor may say that its numbers are in another file, at any path, and ONNX Runtime would read that
+file. A node may draw numbers from ONNX Runtime's random generator, which cannot be seeded from
+here. Even if the node has a seed of its own, its numbers depend on the batch size.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-MOST_FIELDS = 1_000_000  # limit on fields read; each weight tensor of a network is one field
+MOST_FIELDS = 1_000_000  # maximum number of fields; each weight tensor of a network is one field
 
-# For each kind of message: the fields that lead to a tensor or a node, and the kinds of those.
+# For each kind of message: the fields that lead to a tensor or a node, and the kinds of the fields.
 _LEADS: Mapping[str, Mapping[int, str]] = {
     "model": {7: "graph", 20: "training", 25: "function"},
     "training": {1: "graph", 2: "graph"},
@@ -34,14 +34,15 @@ _RANDOM = frozenset(
         *("Multinomial", "Bernoulli", "Sampling"),
     }
 )
-# The input of a node that turns on training, when it draws random numbers; off if it is missing.
+# The index of the input that turns on training, in which the node draws random numbers. Without
+# this input, training is off.
 _TRAINING_INPUT = {"Dropout": 2, "BitmaskDropout": 2, "BiasDropout": 4, "BitmaskBiasDropout": 4}
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
-_LONGEST_VARINT = 10  # bytes
+_LONGEST_VARINT = 10  # maximum number of bytes
 
 
 class Field(NamedTuple):
-    """A field of a message. `value` is a number if `end` is None, else where the bytes start."""
+    """A field of a message. `value` is a number if `end` is None, otherwise the bytes' start."""
 
     number: int
     value: int
@@ -49,10 +50,10 @@ class Field(NamedTuple):
 
 
 def reads_other_files(content: bytes) -> bool:
-    """Return whether a tensor in an ONNX file keeps its numbers in another file.
+    """Return whether the numbers of a tensor in an ONNX file are in another file.
 
     Raises:
-        ValueError: the content is not a message, or has many more fields than a network.
+        ValueError: the content is not a message, or it has MOST_FIELDS fields or more.
     """
     return any(
         field.number == _EXTERNAL_DATA or (field.number == _DATA_LOCATION and field.value)
@@ -73,7 +74,8 @@ def random_node(content: bytes) -> str | None:
             inputs = [one for one in fields if one.number == _INPUT and one.end is not None]
             for name in (_text(content, one) for one in fields if one.number == _OP_TYPE):
                 at = _TRAINING_INPUT.get(name, len(inputs))
-                in_training = at < len(inputs) and inputs[at].value != inputs[at].end  # is named
+                # An input with an empty name is missing.
+                in_training = at < len(inputs) and inputs[at].value != inputs[at].end
                 if name in _RANDOM or in_training:
                     return name
     return None
@@ -84,7 +86,7 @@ def _text(content: bytes, field: Field) -> str:
 
 
 def _messages(content: bytes) -> Iterator[tuple[str, list[Field]]]:
-    """Yield the kind and fields of every message that may be or hold a tensor or a node.
+    """Yield the kind and fields of every message that may be or contain a tensor or a node.
 
     Raises:
         ValueError: as in `reads_other_files`.
@@ -123,7 +125,7 @@ def _fields(content: bytes, start: int, end: int) -> Iterator[Field]:
 
 
 def _varint(content: bytes, at: int, end: int) -> tuple[int, int]:
-    """Decode a number of variable length; also return where it ends."""
+    """Return a number of variable length, and the position of its end."""
     number = 0
     for k in range(_LONGEST_VARINT):
         if at + k >= end:

@@ -1,8 +1,8 @@
 """Players from ONNX files with networks of any kind: `onnx:mine.onnx`. Needs `onnxruntime`.
 
-A file holds a graph of arithmetic and its weights, so loading it runs no code. The file is read
-once as a whole. It is refused if its weights are in another file. It is also refused if it draws
-random numbers, as games must repeat from their seeds.
+A file contains a graph of arithmetic operations and its weights, so loading it runs no code. The
+whole file is read once. It is refused if its weights are in another file. It is also refused if it
+draws random numbers, because games must repeat from their seeds.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.policies.onnx_graph import random_node, reads_other_files
 
-MOST_BYTES = 256 << 20  # largest file
+MOST_BYTES = 256 << 20  # maximum size of a file
 _NEWER = re.compile(r"IR version: (\d+), max supported IR version: (\d+)")
 
 
 class OnnxPlayer:
-    """Plays the legal action with the highest logit, or samples from the logits.
+    """A player that plays the legal action with the highest logit, or samples from the logits.
 
     The network has one input, observations, float32, shape (batch, size), for any batch size. Its
     first output is the logits of all actions, shape (batch, actions).
@@ -38,7 +38,8 @@ class OnnxPlayer:
         Args:
             game: the game to play.
             path: the ONNX file.
-            sample: sample from the policy's distribution instead of taking the likeliest action.
+            sample: True to sample from the policy's distribution, False to take the likeliest
+                action.
 
         Raises:
             FileNotFoundError: the file does not exist.
@@ -56,7 +57,7 @@ class OnnxPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """See `armarl.players.Player`.
+        """Choose an action for each state, see `armarl.Player`.
 
         Raises:
             ValueError: the network fails, or its output is not finite logits of all actions.
@@ -65,12 +66,12 @@ class OnnxPlayer:
         found = self._run(observations)
         if np.shape(found) != masks.shape:
             raise ValueError(
-                f"{self._path} gave logits of shape {np.shape(found)}, not {masks.shape}"
+                f"{self._path} returned logits of shape {np.shape(found)}, not {masks.shape}"
             )
         logits = np.where(masks != 0, np.asarray(found, np.float64), -np.inf)
         best = logits.max(axis=1, keepdims=True, initial=-np.inf)
         if not np.isfinite(best).all():  # also refuses NaN
-            raise ValueError(f"{self._path} gave logits of legal actions that are not finite")
+            raise ValueError(f"{self._path} returned logits of legal actions that are not finite")
         if not self.sample:
             return np.asarray(logits.argmax(axis=1), np.int64)
         reached = np.exp(logits - best).cumsum(axis=1)
@@ -102,7 +103,8 @@ class OnnxPlayer:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # sums must not depend on the number of cores
         options.log_severity_level = 4
-        options.add_session_config_entry("session.load_model_format", "ONNX")  # the checked format
+        # ONNX Runtime knows other formats, but `_check_parts` checks only this one.
+        options.add_session_config_entry("session.load_model_format", "ONNX")
         self._check_parts()
         try:
             session = onnxruntime.InferenceSession(
@@ -163,5 +165,5 @@ class OnnxPlayer:
 
 
 def _is_batch_of(size: int, shape: list[Any]) -> bool:
-    """Return whether a shape is (any number, size); free dimensions are names or None."""
+    """Return whether a shape is (any number, size). Dimensions of any size are names or None."""
     return len(shape) == 2 and not isinstance(shape[0], int) and bool(shape[1] == size)

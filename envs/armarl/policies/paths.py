@@ -9,21 +9,21 @@ from armarl.common.messages import brief, printable
 from armarl.players.player_specs import Part, Spec
 from armarl.players.registry import is_player, shipped_policies
 
-_PICKLES = (".zip", ".pt", ".pth", ".pkl")  # written by torch and SB3
+_PICKLES = (".zip", ".pt", ".pth", ".pkl")  # suffixes of files that torch and SB3 write
 
 
 def label(spec: Spec) -> str:
-    """Return a player's name for tables: its specification, with a policy's name for its path."""
+    """Return a player's name for tables: its specification, with policy names instead of paths."""
     base = spec.base
     part = Part(called(base.name), base.arguments, base.settings)
     return printable(str(Spec(part, spec.around)))
 
 
 def called(name: str) -> str:
-    """Return the name of a policy from its path: `c1` for the run `c1`, `c1/best` for its best one.
+    """Return a policy's name from its path: `c1` for the run `c1`, `c1/best` for its best policy.
 
-    Every run has a best policy, so its name includes the run. A file with the name of a player or
-    of a shipped policy keeps its suffix: `random.safetensors`.
+    Every run has a best policy, so the name of a best policy includes the run. A file with the name
+    of a player or of a shipped policy keeps its suffix: `random.safetensors`.
     """
     path = Path(name)
     if path.name == BEST_FILE and path.parent.name not in ("", ".."):
@@ -51,8 +51,8 @@ def policy_path(name: str) -> Path | None:
     """Return the file of a saved policy, or None if there is none.
 
     Args:
-        name: the path of a file or of a run's folder, or the name of a shipped policy. The name of
-            a built-in or registered player has no file.
+        name: the path of a file or of a run's folder, or the name of a shipped policy. For the name
+            of a built-in or registered player, the result is None.
     """
     if is_player(name):
         return None
@@ -68,7 +68,7 @@ def policy_path(name: str) -> Path | None:
 
 
 def file_refusal(part: Part) -> str | None:
-    """Return the error text for a file whose suffix is not a policy's, or None.
+    """Return the error text for a file with a suffix that no policy has, or None.
 
     A Python or ONNX file is refused only if it exists, because `mine.py` may be a module.
     """
@@ -86,7 +86,7 @@ def file_refusal(part: Part) -> str | None:
 
 
 def pickle_refusal(name: str) -> str | None:
-    """Return the error text for a pickle of SB3 or torch, which is never loaded, or None."""
+    """Return the error text for a pickle file (SB3, torch), or None. Pickles are never loaded."""
     if Path(name).suffix not in _PICKLES:
         return None
     policy = Path(name).with_suffix(".safetensors").name

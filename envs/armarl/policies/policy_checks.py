@@ -23,12 +23,12 @@ def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
     """Refuse a policy of another game, version or variant, or with other tables.
 
     Returns:
-        Whether the policy is of a version in `Game.earlier`, which has other rules. Its options are
-        compared with the defaults where it does not name them. Its observations are those of this
-        version, though their hash may differ.
+        True if the policy is of a version in `Game.earlier`, which has other rules. Options that
+        such a policy does not name have their defaults. Its observations are the same as in this
+        version, although their hash may differ.
 
     Raises:
-        PolicyError: the policy was made for something else.
+        PolicyError: the policy was made for another game, version, variant or table.
     """
     if not isinstance(variant, dict):
         raise PolicyError(f"{path} does not name its game: its metadata lack `variant`")
@@ -53,7 +53,7 @@ def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
 
 
 def _differences(one: dict[str, Any], other: dict[str, Any]) -> tuple[str, str]:
-    """Return the options of each that differ, as they are written on a command line."""
+    """Return the differing options of two variants, as they are written on a command line."""
     absent = "the default"
     keys = [
         key
@@ -76,7 +76,7 @@ def check_advisers(
 ) -> list[str]:
     """Check the advisers named in the metadata, and return them.
 
-    The advice of a policy of an earlier version was given under other rules, so it is not compared.
+    The advice is not compared for a policy of an earlier version, because the rules were different.
 
     Raises:
         PolicyError: an adviser does not exist, or its advice differs from that in training.
@@ -93,8 +93,8 @@ def check_advisers(
     if found != metadata.get("advice") and not earlier:
         said = brief(", ".join(advisers) or "no adviser")
         raise PolicyError(
-            f"{path} was trained with other advice than {said} gives in this version of the "
-            "scripted player; train it again"
+            f"{path} was trained with advice that differs from the advice of {said} in this "
+            "version of the scripted player; train it again"
         )
     return advisers
 
@@ -138,7 +138,7 @@ def layer_widths(kind: WeightKind, tensors: Tensors) -> dict[str, list[int]]:
 
 
 def check_survey(path: Path, kind: WeightKind, surveyed: Any, game: Game) -> None:
-    """Refuse a judge for another survey than the game's, and a survey without a judge.
+    """Refuse a judge that was made for a different survey, and a survey without a judge.
 
     Raises:
         PolicyError: the survey in the metadata is not the one that the network needs.
@@ -150,5 +150,6 @@ def check_survey(path: Path, kind: WeightKind, surveyed: Any, game: Game) -> Non
     if surveyed != wanted:
         said = brief(repr(surveyed))
         raise PolicyError(
-            f"{path} was made for the survey {said}, but this game has {wanted!r}; train it again"
+            f"{path} has the survey hash {said}, but this network and game need {wanted!r} (None: "
+            "no survey); train it again"
         )

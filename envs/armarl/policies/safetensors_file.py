@@ -19,16 +19,15 @@ from armarl.networks.policy_network import Tensors
 FORMAT = "armarl-policy-4"
 
 
-# Formats of earlier versions that can still be read. The first one listed has no judges, the second
-# also has no parts for a board, and the third also has no trunk, not even in its description of the
-# network.
+# Formats of earlier versions that can still be read. The first has no judges. The second also has
+# no parts for a board. The third also has no trunk, not even in its description of the network.
 EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 
 
-MOST_BYTES = 256 << 20  # largest size of a policy file
+MOST_BYTES = 256 << 20  # maximum size of a policy file, in bytes
 
 
-MOST_HEADER = 4 << 20  # largest size of the header, in bytes
+MOST_HEADER = 4 << 20  # maximum size of the header, in bytes
 _TOO_LONG = f"larger than {MOST_HEADER >> 20} MiB"
 
 
@@ -50,7 +49,7 @@ class PolicyError(ValueError):
 
 
 def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> None:
-    """Write a safetensors file atomically: `path` always holds the complete old or new file.
+    """Write a safetensors file atomically: `path` always contains the complete old or new file.
 
     Raises:
         PolicyError: the metadata are too large or too deeply nested to be read again.
@@ -61,14 +60,14 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
     try:
         check_bounds(metadata)
     except ValueError as error:
-        raise PolicyError(f"{path} cannot hold these metadata: {error}") from error
+        raise PolicyError(f"{path} cannot contain these metadata: {error}") from error
     text = json.dumps(metadata, allow_nan=False)
     data = save(
         {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()},
         {"armarl": text, "sha256": _digest(text, tensors)},
     )
     if int.from_bytes(data[:8], "little") > MOST_HEADER:
-        raise PolicyError(f"{path} cannot hold these metadata: they are {_TOO_LONG}")
+        raise PolicyError(f"{path} cannot contain these metadata: they are {_TOO_LONG}")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(path, data)
 
@@ -81,7 +80,7 @@ def read_tensors(
     Args:
         path: the file.
         formats: accepted values of the metadata's "format". Error messages name the first.
-        most: the largest size of the file, in bytes.
+        most: the maximum size of the file, in bytes.
 
     Raises:
         PolicyError: the file is damaged, or is not a file of these formats.
@@ -104,7 +103,7 @@ def read_tensors(
         raise
     except (
         *(SafetensorError, ValueError, OSError, RecursionError),
-        *(TypeError, AttributeError, KeyError),  # NumPy lacks the dtype
+        *(TypeError, AttributeError, KeyError),  # NumPy has no such dtype
     ) as error:
         raise PolicyError(f"{path} is damaged or not a safetensors file: {brief(error)}") from error
     if not isinstance(metadata, dict) or metadata.get("format") not in formats:
@@ -115,7 +114,7 @@ def read_tensors(
 
 
 def _metadata(text: str) -> Any:
-    """Parse the metadata. The error says that they are at fault, and not the tensors."""
+    """Parse the metadata. The error says that the metadata are wrong, not the tensors."""
     try:
         return read_json(text)
     except ValueError as error:
@@ -123,7 +122,7 @@ def _metadata(text: str) -> Any:
 
 
 def _header(path: Path, content: bytes) -> dict[str, str]:
-    """Return the texts in the header of a file, after checking its size.
+    """Check the header of a file, and return its texts.
 
     The header is JSON. Its length is in the first 8 bytes of the file.
 
@@ -141,7 +140,7 @@ def _header(path: Path, content: bytes) -> dict[str, str]:
     header = json.loads(content[8 : 8 + length])
     texts = header.pop("__metadata__", {})
     if len(header) > MOST_TENSORS:
-        raise ValueError(f"it holds more than {MOST_TENSORS} tensors")
+        raise ValueError(f"it has more than {MOST_TENSORS} tensors")
     if not all(isinstance(text, str) for text in texts.values()):
         raise ValueError("its metadata are not texts")
     return dict(texts)
@@ -157,7 +156,7 @@ def _of_another_format(path: Path, metadata: Any, wanted: str) -> str:
             f"or the {POLICY_FILE} in it"
         )
     other = f": its format is {brief(repr(found), 60)}" if found else ""
-    return f"{path} was not written by this version of ArmaRL as {wanted!r}{other}"
+    return f"{path} is not in the format {wanted!r} of this version of ArmaRL{other}"
 
 
 def _digest(text: str, tensors: Tensors) -> str:

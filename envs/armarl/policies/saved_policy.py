@@ -1,9 +1,9 @@
 """Saved policies: one safetensors file with the weights and readable metadata.
 
 Loading a file checks all of it and runs no code from it. Playing needs only NumPy and safetensors.
-The metadata is JSON in the file's header: the game variant with the hashes of its tables, the
-network, the training, and the measured strength. `armarl info FILE --json` prints it. Some policies
-come with this package. They can be loaded by name.
+The metadata is JSON in the file's header: the game variant with the hashes of its action and
+observation tables, the network, the training, and the measured strength. `armarl info FILE --json`
+prints it. Some policies come with this package and can be loaded by name.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def save_policy(
         tensors: the weights, see `NetworkPlayer.tensors`.
         activation: "relu" or "tanh".
         advisers: specifications of the scripted players whose advice the network weighs.
-        details: more JSON values for the metadata, such as the training and the strength.
+        details: further JSON values for the metadata, such as the training and the strength.
 
     Raises:
         PolicyError: the weights do not fit each other or the game, or `path` has the suffix of a
@@ -102,7 +102,7 @@ def policy_file(name: str | Path) -> Path:
         name: path of the file or of a run's folder, or the name of a shipped policy.
 
     Raises:
-        FileNotFoundError: the policy does not exist. The message names the shipped policies.
+        FileNotFoundError: the policy does not exist. The message lists the shipped policies.
         ValueError: `name` is a player specification with arguments.
         TypeError: `name` is neither text nor a path.
     """
@@ -128,12 +128,12 @@ def policy_file(name: str | Path) -> Path:
 
 
 def read_policy_metadata(path: str | Path) -> dict[str, Any]:
-    """Return the metadata of a saved policy, after checking that the file is intact."""
+    """Return the metadata of a saved policy. Check first that the file is intact."""
     return read_policy(policy_file(path))[1]
 
 
 def read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return the weights and metadata of a policy file, after checking that it is intact."""
+    """Return the weights and metadata of a policy file. Check first that it is intact."""
     if said := file_refusal(Part(str(path))):
         raise PolicyError(said)
     return read_tensors(path, FORMAT, *EARLIER_FORMATS)
@@ -144,7 +144,7 @@ def policy_game(path: str | Path) -> Game:
 
     Raises:
         FileNotFoundError: the file does not exist.
-        PolicyError: the file is damaged, or made for a game or an option that this version lacks.
+        PolicyError: the file is damaged, or its game or options do not exist in this version.
     """
     variant: Any = read_policy_metadata(path).get("variant")
     try:
@@ -154,7 +154,7 @@ def policy_game(path: str | Path) -> Game:
 
 
 def _that_fit(game: Game) -> str:
-    """Return a hint at the shipped policies that play this variant, or an empty string."""
+    """Return a hint that names the shipped policies for this variant, or an empty string."""
     fitting = []
     for name, path in sorted(shipped_policies().items()):
         with suppress(PolicyError):
@@ -175,10 +175,10 @@ def load_policy(
     Args:
         path: path of the file or of a run's folder, or the name of a shipped policy such as
             `armadora-2p`.
-        game: the game to play. None: the game that the policy was made for.
-        sample: draw from the policy's distribution instead of taking the likeliest action. None:
-            True if a temperature is given, else False.
-        temperature: number that logits are divided by before sampling; above 0, at most 1e6.
+        game: the game to play. None: the game for which the policy was made.
+        sample: True to draw from the policy's distribution, False to take the likeliest action.
+            None: True if a temperature is given, otherwise False.
+        temperature: number by which logits are divided before sampling; above 0, at most 1e6.
             None: 1.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The kinds of weights that a saved policy can hold, and how to detect, check and play each.
+"""The kinds of weights in saved policies, each with functions that detect, check and play it.
 
 To add a kind of network, add a row to `WEIGHT_KINDS`.
 """
@@ -19,12 +19,12 @@ class WeightKind(NamedTuple):
 
     Attributes:
         name: short name: "network", "judge" or "critic".
-        title: noun phrase for messages.
+        title: name of the kind in messages.
         parts: the network parts whose layer widths the metadata list.
         detect: function that returns True if tensors are of this kind.
         check: function that raises `NetworkError` if tensors do not fit each other, the game, the
             activation or the number of advisers.
-        describe: function that describes how a policy with these advisers chooses.
+        describe: function that describes the choices of a policy with these advisers.
         reads_survey: True if the network reads the game's survey instead of its observation.
         player: class of the players that use such weights.
     """
@@ -49,8 +49,9 @@ def _describe_judge(advisers: Sequence[str]) -> str:
 def _describe_critic(advisers: Sequence[str]) -> str:
     scripted = advisers[0] if advisers else "the scripted player"
     return (
-        f"a critic of scripted play: it tries every legal action, lets {scripted} play on for a "
-        f"round of turns, and leaves the choice of {scripted} where it is sure of a gain"
+        f"a critic of scripted play: it tries every legal action, lets {scripted} continue for a "
+        f"round of turns, and replaces the choice of {scripted} only by an action that is clearly "
+        "better"
     )
 
 
@@ -84,7 +85,7 @@ WEIGHT_KINDS = (
         name="network",
         title="a network of logits",
         parts=policy_network.PARTS,
-        detect=lambda tensors: True,  # the last row takes all others; `check` refuses wrong ones
+        detect=lambda tensors: True,  # all weights of no other kind; `check` refuses wrong ones
         check=policy_network.check_network,
         describe=_describe_network,
         reads_survey=False,

@@ -1,1 +1,1 @@
-"""Play in a browser: tables of people and players, and the server that shows them."""
+"""Games in a browser: tables with people and players, and the server of their pages."""

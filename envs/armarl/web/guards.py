@@ -1,4 +1,4 @@
-"""Guards before the pages: which requests are answered at all."""
+"""Guards of the server, which refuse requests before any page handles them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BODY = 64 * 1024  # bytes of a request's body; a long game of Armada takes 15,000
-MOST_PATH = 200  # characters of an address
-# Requests a second, in the long run and at once, from everybody. Each of 50 people at once takes an
-# action every two seconds, for three requests, and asks for a dozen files when their page opens.
+MOST_BODY = 64 * 1024  # maximum bytes of a request's body; a long game of Armada has 15,000
+MOST_PATH = 200  # maximum characters of a path or of a query
+# The maximum number of requests per second, in the long run and in a burst, from all visitors
+# together. This is enough for 50 people: each sends three requests for an action every two seconds,
+# and requests a dozen files when a page opens.
 RATE, BURST = 120.0, 600.0
 
 _HEADERS = (
@@ -30,14 +31,14 @@ _HEADERS = (
 
 
 class Bucket:
-    """A bucket of requests that fills at a rate. A request is refused if the bucket is empty."""
+    """A token bucket: it fills at `rate` tokens per second, up to `burst`. A request takes one."""
 
     def __init__(self, rate: float, burst: float) -> None:
         self._rate, self._burst = rate, burst
         self._left, self._at = burst, time.monotonic()
 
     def take(self) -> bool:
-        """Take one request out, if there is one."""
+        """Take one token, and return whether there was one."""
         now = time.monotonic()
         self._left = min(self._burst, self._left + (now - self._at) * self._rate)
         self._at = now
@@ -48,12 +49,12 @@ class Bucket:
 
 
 class Guards:
-    """Refuse requests that no page of ours sends, and limit the size and rate of all others.
+    """ASGI middleware that refuses foreign requests, and limits the size and rate of all others.
 
-    A request must name one of our hosts. Otherwise a foreign name that leads here would be answered
-    (DNS rebinding). A request that changes something must come from a page of ours, and be JSON,
-    which no form of another page can send. Every answer carries headers that keep foreign scripts
-    and frames out.
+    A request must name one of `hosts`. Otherwise a foreign host name that leads to this server
+    would also work (DNS rebinding). A request that changes something must come from a page of this
+    server and have a JSON body, which no form of another page can send. Every response has headers
+    that keep out foreign scripts and frames.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], rate: float, burst: float) -> None:
@@ -68,7 +69,8 @@ class Guards:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                named = {name for name, _ in message["headers"]}  # a replay has its own policy
+                # A replay page has its own content security policy.
+                named = {name for name, _ in message["headers"]}
                 ours = (header for header in _HEADERS if header[0] not in named)
                 message["headers"] = [*message["headers"], *ours]
             await send(message)
@@ -86,24 +88,24 @@ class Guards:
         async def once() -> Message:
             nonlocal given
             if given:
-                return await receive()  # tells when the other side has gone
+                return await receive()  # reports when the other side has disconnected
             given = True
             return {"type": "http.request", "body": body, "more_body": False}
 
         await self._app(scope, once, sent)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return the status and the words of a refusal, or None."""
+        """Return the HTTP status and the text of a refusal, or None."""
         headers, method = Headers(scope=scope), scope["method"]
         host = headers.get("host", "").lower()
         if not self._bucket.take():
-            return 429, "too many requests at once"
+            return 429, "too many requests; try again in a few seconds"
         if host not in self._hosts or len(headers.getlist("host")) != 1:
-            return 421, "this is not the name of this server"
+            return 421, "the host in the address is not a name of this server"
         if len(scope["path"]) > MOST_PATH or len(scope["query_string"]) > MOST_PATH:
-            return 414, "the address must be shorter"
+            return 414, f"a path or query must have at most {MOST_PATH} characters"
         if method not in ("GET", "POST"):
-            return 405, "only GET and POST are answered"
+            return 405, "the method must be GET or POST"
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         ours = f"{scope['scheme']}://{host}"
         if origin is not None and origin.lower() != ours:
@@ -114,7 +116,7 @@ class Guards:
                 return 403, "this page belongs to another site"
             return None
         if origin is None or site not in (None, "same-origin"):
-            return 403, "only pages of this server may ask for that"
+            return 403, "only pages of this server may send this request"
         if headers.get("content-type") != "application/json":
             return 415, "the body must be application/json"
         length = headers.get("content-length", "0")
@@ -124,7 +126,7 @@ class Guards:
 
 
 async def _whole_body(receive: Receive) -> bytes | None:
-    """Read a request's body; None if it is too long or is cut."""
+    """Return a request's body, or None if it is too long or incomplete."""
     body = b""
     while True:
         message = await receive()

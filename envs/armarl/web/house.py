@@ -1,4 +1,4 @@
-"""`House`: all tables of one folder, who may open which, and the players that they may have."""
+"""`House`: all tables of one folder, the keys of their visitors, and the players for them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Visitor(NamedTuple):
     """The owner of a key.
 
     Attributes:
-        table: the name of the table, or None for the host of the house.
+        table: the name of the table, or None for the host, who may open tables.
         key: the key.
     """
 
@@ -56,7 +56,7 @@ class Visitor(NamedTuple):
 
 
 class Person(NamedTuple):
-    """A person for a seat: with a key of its own, or with the key of all who sit at one screen."""
+    """A person for a seat, with a separate key or the common key of all people at one screen."""
 
     name: str
     own_key: bool = False
@@ -70,14 +70,14 @@ class House:
     """
 
     def __init__(self, folder: Path, named: Sequence[str] = (), given: Game | None = None) -> None:
-        """Open a folder, which is made if it does not exist.
+        """Open a folder. Create it if it does not exist.
 
         Args:
-            folder: the folder. It holds the keys of all tables, so it is closed to other users.
-            named: further players that the tables may have, of any kind, named by the person who
-                starts the server.
-            given: a game that cannot be named by plain options, such as one with a chart of its
-                own.
+            folder: the folder. It contains the keys of all tables, so it is closed to other users.
+            named: further players that the tables may have, of any kind. The person who starts the
+                server names them.
+            given: the variant of the command line. Its options may include some that no page can
+                name, such as a chart.
 
         Raises:
             FolderInUseError: another server uses the folder.
@@ -97,7 +97,7 @@ class House:
                 try:
                     self._know(path.stem, read_about(folder, path.stem))
                 except (OSError, ValueError) as error:
-                    tell(f"{path} is left out: {error}")
+                    tell(f"{path} is skipped: {error}")
 
     def close(self) -> None:
         """Release the folder, so that another server can use it."""
@@ -116,11 +116,11 @@ class House:
         return self._visitors.get(_digest(key))
 
     def opened(self, name: str) -> Table | None:
-        """Return a table that has been needed before."""
+        """Return a table if it is loaded already, otherwise None."""
         return self._tables.get(name)
 
     def table(self, name: str) -> Table:
-        """Return a table, whose files are read when it is first needed.
+        """Return a table. Read its files if it is not loaded yet.
 
         Raises:
             OSError, ValueError: the files cannot be read, or are damaged.
@@ -134,7 +134,7 @@ class House:
     # --- what can be played ----------------------------------------------------------------------
 
     def offers(self) -> list[dict[str, Any]]:
-        """Return the games, how they are played, and the defaults and choices of their options."""
+        """Return the games with instructions, and the defaults and choices of their options."""
         found = []
         for entry in entries():
             make = entry.load().make
@@ -158,7 +158,7 @@ class House:
         return found
 
     def rules(self, name: str) -> str:
-        """Return the rules of a game by number.
+        """Return the page with the numbered rules of a game, as Markdown.
 
         Raises:
             RefusedError: there is no such game.
@@ -169,10 +169,10 @@ class House:
             raise RefusedError(str(error)) from error
 
     def players(self, game: Game) -> list[tuple[str, str]]:
-        """Return the players that a table may have: specifications, and what they are.
+        """Return the players that a table may have, as pairs of specification and description.
 
-        The strongest is first, as far as the cards have measured it. Then come those that the
-        command line names, and those that have not been measured.
+        Players that the policy cards have measured come first, the strongest at the top. Then come
+        the players of the command line, and last the built-in players that were not measured.
         """
         ranked = dict(_ranked(game))
         rest = dict.fromkeys(self._named, "named on the command line")
@@ -183,11 +183,11 @@ class House:
         """Make a player that `players` lists.
 
         Raises:
-            RefusedError: it is not a listed player.
+            RefusedError: `players` does not list the player.
         """
         if spec not in dict(self.players(game)):
             raise RefusedError(
-                f"there is no player {spec} here; name it where the server is started"
+                f"the player {spec} is not available; name it in the command that starts the server"
             )
         return make_player(spec, game, code=spec in self._named)
 
@@ -201,14 +201,16 @@ class House:
             raise RefusedError(f"{spec} cannot play this: {error}") from error
 
     def game(self, name: str | None, options: Mapping[str, Any]) -> Game:
-        """Return a variant. None is the variant of the command line. No file is opened.
+        """Return a variant. The name None means the variant of the command line.
+
+        No option makes this method open a file.
 
         Raises:
-            RefusedError: there is no such game or option.
+            RefusedError: the game or an option does not exist.
         """
         if name is None:
             if self._given is None:
-                raise RefusedError("name a game")
+                raise RefusedError("the request must name a game")
             return self._given
         try:
             return restore_game(name, options)
@@ -234,12 +236,12 @@ class House:
     def open_table(
         self, game: Game, seats: Sequence[str | Person], deal: int | None = None
     ) -> Table:
-        """Deal a new game.
+        """Open a table and deal its game.
 
         Args:
             game: the variant.
             seats: for each seat a person, or the specification of a player.
-            deal: the seed of the deal. None draws one.
+            deal: the seed of the deal. None draws a random one.
 
         Raises:
             RefusedError: the number of seats is wrong, a player is not listed in `players` or
@@ -248,7 +250,7 @@ class House:
         """
         if len(seats) != game.players:
             raise RefusedError(
-                f"{game.players} seats need a person or a player each; {len(seats)} were given"
+                f"the game has {game.players} seats, but {len(seats)} people and players were given"
             )
         for spec in {seat for seat in seats if not isinstance(seat, Person)}:
             self._try_player(spec, game)
@@ -279,7 +281,9 @@ class House:
             return table
 
     def keep(self, record: Record) -> Table:
-        """Put a finished game or a position among the tables, once, so that people can look at it.
+        """Make a table of a finished game or a position, so that people can look at it.
+
+        The same record always gives the same table.
 
         Raises:
             RefusedError: there are too many tables.
@@ -295,10 +299,10 @@ class House:
         return self.table(name)
 
     def keep_text(self, text: str) -> Table:
-        """Do `keep` with a text: a record, or the description of a position as JSON.
+        """Call `keep` with a text: a record, or the description of a position as JSON.
 
         Raises:
-            RefusedError: the text is neither, or it breaks a rule.
+            RefusedError: the text is neither of these, or it breaks a rule of the game.
             OSError: the files cannot be written.
         """
         try:
@@ -308,22 +312,24 @@ class House:
 
     def _check_number(self) -> None:
         if len(self._abouts) >= MOST_TABLES:
-            raise RefusedError(f"the folder holds {MOST_TABLES} games: name another folder")
+            raise RefusedError(
+                f"the folder contains {MOST_TABLES} games, the maximum: name another folder"
+            )
 
     def play_again(self, table: Table, same_deal: bool, move_on: bool) -> Table:
-        """Deal the same people and players a new game, or return the one that they have dealt.
+        """Deal a new game to the same people and players. Later calls return the same new table.
 
         Args:
             table: the table of a game that is over.
             same_deal: whether to repeat its deal.
-            move_on: whether everybody moves on to the next seat.
+            move_on: whether everybody moves to the next seat.
         """
         if table.about.next is not None:
             return self.table(table.about.next)
         if not table.is_over:
             raise RefusedError("finish this game first, or resign")
         n, about = table.game.players, table.about
-        came = [(seat - move_on) % n for seat in range(n)]  # the seat from which its holder came
+        came = [(seat - move_on) % n for seat in range(n)]  # earlier seat of each seat's occupant
         again = self._begin(
             table.game,
             [about.players[seat] for seat in came],
@@ -341,7 +347,7 @@ class House:
         return list(self.table(table.about.next).about.keys)[list(table.about.keys).index(key)]
 
     def list_tables(self) -> list[dict[str, Any]]:
-        """Return all tables, the last one first, with the keys of their seats."""
+        """Return all tables, the newest first, with the keys of their seats."""
         with self._lock:
             known = dict(self._abouts)
         found = []
@@ -353,7 +359,7 @@ class House:
 
 
 def _headline(path: Path) -> dict[str, Any]:
-    """Return what a list of tables shows of a record, without replaying it.
+    """Return the entry of a record in the list of tables, without replaying the record.
 
     Raises:
         OSError, ValueError: the record cannot be read.
@@ -382,10 +388,10 @@ def _digest(key: str) -> bytes:
 
 @lru_cache(maxsize=32)
 def _ranked(game: Game) -> list[tuple[str, str]]:
-    """Return the measured players for a variant, the strongest first, and their strength.
+    """Return the measured players for a variant with their strength, the strongest first.
 
-    The strongest is the shipped policy that has beaten the others. The others follow by its win
-    rate against them. So all are measured against one player, and one card gives their order.
+    The strongest is the shipped policy that beats the largest number of other shipped policies. The
+    others are ordered by its win rate against them, so a single policy card gives the order.
     """
     rates: dict[str, dict[str, float]] = {}
     for name, path in shipped_policies().items():
@@ -411,7 +417,7 @@ def check_named(specs: Sequence[str], game: Game) -> None:
     """Check that the players of the command line can be made.
 
     Raises:
-        ValueError, TypeError: one of them cannot.
+        ValueError, TypeError: a player cannot be made.
     """
     for spec in specs:
         make_player(as_spec(spec), game)

@@ -1,7 +1,7 @@
-"""`RefusedError`: what people may not do."""
+"""`RefusedError`, the error for requests that are refused."""
 
 from __future__ import annotations
 
 
 class RefusedError(ValueError):
-    """A request that is refused. The person who made it may read the text."""
+    """A request that is refused. Its text is shown to the person who made the request."""

@@ -1,8 +1,8 @@
 """The server of the pages: HTTP over a `House`.
 
-Every address begins with a key, which tells who the visitor is: the host, who opens tables, the
-people at one screen of a table, or an onlooker. A page is told by server-sent events that its table
-has changed, and then asks what it may see. People's actions come by POST.
+Every address begins with a key, which identifies the visitor: the host, who opens tables; the
+people at one screen of a table; or an onlooker. Server-sent events tell a page that its table has
+changed. The page then requests its view. People's actions arrive by POST.
 
 Games and players never run on the event loop: short calls run on threads of a pool, and players
 think on a pool of their own.
@@ -48,12 +48,12 @@ PAGES = {
     "words.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
-THINKERS = 2  # players that think at once
-CALLS = 2  # short calls at once: one draws while another one waits for the disk
-MOST_STREAMS = 16  # streams of events of one key
+THINKERS = 2  # players that think at the same time
+CALLS = 2  # short calls at the same time: one draws while another one waits for the disk
+MOST_STREAMS = 16  # maximum number of event streams of one key
 MOST_CONNECTIONS = 400
-MOST_HEAD = 16 * 1024  # bytes of a request before its body
-_PULSE = 15.0  # seconds between signs of life on a stream
+MOST_HEAD = 16 * 1024  # maximum number of bytes in a request before its body
+_PULSE = 15.0  # seconds after which a stream without events sends a sign of life
 
 T = TypeVar("T")
 _Handler = Callable[["_Visit"], Awaitable[Response]]
@@ -74,11 +74,11 @@ class Server:
         Args:
             house: the tables.
             hosts: names and ports by which the server may be addressed, such as `127.0.0.1:8000`.
-            rate, burst: requests a second that are answered, in the long run and at once.
+            rate, burst: the maximum number of requests per second, in the long run and in a burst.
         """
         self.house = house
         self._thinkers = ThreadPoolExecutor(THINKERS, "armarl-player")
-        # Players of a study think for minutes.
+        # A separate pool, because the players of a study think for minutes.
         self._students = ThreadPoolExecutor(1, "armarl-study")
         self._stopped = threading.Event()
         self._playing: dict[str, asyncio.Task[None]] = {}
@@ -140,7 +140,7 @@ class Server:
         async def answer(request: Request) -> Response:
             visitor = self.house.visitor(request.path_params["key"])
             if visitor is None:
-                raise HTTPException(404, "there is no such table: its address has another key")
+                raise HTTPException(404, "no table has the key in this address; check the address")
             visit = _Visit(visitor, request)
             try:
                 if request.method == "POST":
@@ -150,7 +150,7 @@ class Server:
                 return JSONResponse({"refused": brief(error, 1000)}, 409)
             except OSError as error:
                 tell(f"a file cannot be read or written: {error}")
-                raise HTTPException(500, "a file cannot be written: nothing was played") from error
+                raise HTTPException(500, "a file is not accessible: nothing was played") from error
 
         return answer
 
@@ -167,7 +167,7 @@ class Server:
         return Response(self._pages[name], media_type=PAGES[name])
 
     async def _rules(self, visit: _Visit) -> Response:
-        """All rules of a game by number, as text."""
+        """Return all numbered rules of a game, as text."""
         name = visit.text("game")
         page = await run_in_threadpool(self.house.rules, name)
         return Response(page, media_type="text/plain")
@@ -182,7 +182,7 @@ class Server:
         return JSONResponse({"tables": tables, "games": games, "given": self.house.given()})
 
     async def _players(self, visit: _Visit) -> Response:
-        """The players that a variant may have."""
+        """Return the players that a variant may have."""
         visit.check_host()
         name, options = visit.text("game", optional=True), visit.options()
 
@@ -204,7 +204,7 @@ class Server:
         return _keys(table)
 
     async def _keep(self, visit: _Visit) -> Response:
-        """A record or a position that the host has, to look at."""
+        """Open a table for a record or a position that the host has pasted."""
         visit.check_host()
         return _keys(await run_in_threadpool(self.house.keep_text, visit.text("text", MOST_BODY)))
 
@@ -217,7 +217,7 @@ class Server:
             table = self.house.opened(visit.visitor.table)
             if table is None:
                 table = await run_in_threadpool(self.house.table, visit.visitor.table)
-        except ValueError as error:  # it may quote the file, which holds secrets
+        except ValueError as error:  # the error may quote the file, which contains secrets
             tell(f"table {visit.visitor.table} cannot be read: {error}")
             raise RefusedError("this game's file is damaged; the server's log says more") from error
         self._let_players_move(table)  # after a restart
@@ -256,9 +256,9 @@ class Server:
         return await self._do(visit, lambda table, seat, version: table.retry(version))
 
     async def _do(self, visit: _Visit, deed: Callable[[Table, int, str], None]) -> Response:
-        """Do what a person asks, and answer with what the person sees then.
+        """Carry out a person's request (`deed`), and answer with the person's new view.
 
-        The answer is drawn first. Then all pages are told, and players move.
+        The answer is made first. Then all pages are notified, and players move.
         """
         table = await self._open(visit)
         seat, version = visit.seat(table), visit.text("version")
@@ -274,7 +274,7 @@ class Server:
             self._let_players_move(table)
 
     async def _ask(self, visit: _Visit) -> Response:
-        """Typed words: an action, which is played, or a query."""
+        """Handle a typed text: play it if it is a legal action, otherwise answer it."""
         text = visit.text("text")
         try:
             return await self._do(
@@ -296,7 +296,7 @@ class Server:
         return JSONResponse(await self._think(partial(table.opinion, seat, player)))
 
     async def _again(self, visit: _Visit) -> Response:
-        """A new game of the same people and players."""
+        """Deal a new game to the same people and players."""
         table = await self._open(visit)
         visit.seat(table)
         same, move_on = visit.flag("same"), visit.flag("move_on")
@@ -311,7 +311,7 @@ class Server:
         return JSONResponse({"key": key})
 
     async def _replay(self, visit: _Visit) -> Response:
-        """The finished game as a page of its own, which holds all that it needs."""
+        """Return the replay of the finished game as a self-contained page."""
         table = await self._open(visit)
         page = await self._think(lambda: table.study().page())
         headers = {"content-security-policy": f"{policy_of(page)}; frame-ancestors 'none'"}
@@ -335,7 +335,7 @@ class Server:
         return await asyncio.get_running_loop().run_in_executor(self._thinkers, thought)
 
     def _let_players_move(self, table: Table) -> None:
-        """Let players move until a person is to move; at most one task does so for a table."""
+        """Start a task that lets players move until a person is to move, unless one is running."""
         running = self._playing.get(table.name)
         if (running is None or running.done()) and table.player_to_move is not None:
             self._playing[table.name] = asyncio.create_task(self._play_on(table))
@@ -344,7 +344,7 @@ class Server:
         while table.player_to_move is not None:
             try:
                 await self._think(table.let_player_move)
-            except OSError as error:  # the disk is full: the page continues with the next request
+            except OSError as error:  # a full disk; the players continue after the next request
                 tell(f"table {table.name}: {error}")
                 return
             finally:
@@ -361,7 +361,7 @@ class Server:
         return StreamingResponse(self._versions(table, key), media_type="text/event-stream")
 
     async def _versions(self, table: Table, key: str) -> AsyncIterator[str]:
-        """Yield the version of a table whenever it changes. It tells nothing else."""
+        """Yield the version of a table whenever it changes. The stream reveals nothing else."""
         self._streams[key] += 1
         try:
             told = ""
@@ -380,9 +380,10 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
 
     Args:
         house: the tables.
-        host: the address to listen at.
+        host: the address to listen on.
         port: the port; 0 takes a free one.
-        names: further names by which the server may be addressed, such as `my-computer.local`.
+        names: further host names by which the server may be addressed, such as
+            `my-computer.local`.
 
     Raises:
         OSError: the address cannot be used.
@@ -390,7 +391,8 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
     import uvicorn
 
     with socket.create_server((host, port), reuse_port=False) as listener:
-        # asyncio sets this only on sockets that name TCP. Without it, answers are delayed by 40 ms.
+        # asyncio sets this option only on sockets whose protocol is given as TCP, which this one is
+        # not. Without the option, answers are delayed by 40 ms.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         port = listener.getsockname()[1]
         here = [host, "127.0.0.1", "localhost", *names]
@@ -398,10 +400,10 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
         first = names[0] if names else host
         tell(f"open http://{first}:{port}/{house.host}/")
         tell(
-            "Games are opened at this address alone: keep it to yourself. Ctrl-C stops the server; "
-            "games continue later."
+            "Anyone with this address can open and see all games: keep it to yourself. Ctrl-C "
+            "stops the server; games continue after a restart."
         )
-        sys.setswitchinterval(0.001)  # the event loop waits for threads that draw
+        sys.setswitchinterval(0.001)  # short, because the event loop waits for threads that draw
         config = uvicorn.Config(
             server.app,
             lifespan="on",
@@ -423,7 +425,7 @@ def _keys(table: Table) -> Response:
 
 
 class _Visit:
-    """A visitor's request, with checks of everything that it asks for."""
+    """A visitor's request, with methods that read and check its fields."""
 
     def __init__(self, visitor: Visitor, request: Request) -> None:
         self.visitor, self.request = visitor, request
@@ -433,7 +435,7 @@ class _Visit:
         """Read the body of a request.
 
         Raises:
-            RefusedError: it is not a JSON object.
+            RefusedError: the body is not a JSON object.
         """
         try:
             found = read_json(body.decode("utf-8"))
@@ -460,7 +462,7 @@ class _Visit:
         if not isinstance(found, list) or len(found) > 8:
             raise RefusedError(f"{name} must be a list of at most 8 texts")
         if not all(isinstance(one, str) and len(one) <= 100 for one in found):
-            raise RefusedError(f"{name} must hold texts of at most 100 characters each")
+            raise RefusedError(f"{name} must contain only texts of at most 100 characters")
         return found
 
     def flag(self, name: str) -> bool:
@@ -470,7 +472,7 @@ class _Visit:
         return found
 
     def number(self, name: str, most: int) -> int | None:
-        """Return a whole number of the query or of the body, or None if it is not given."""
+        """Return a whole number from the query or the body, or None if it is absent."""
         found = self.asked.get(name)
         if isinstance(found, str) and found.isascii() and found.isdecimal() and len(found) < 12:
             found = int(found)
@@ -483,7 +485,7 @@ class _Visit:
     def options(self) -> dict[str, bool | int | str]:
         found = self.asked.get("options", {})
         if not isinstance(found, dict) or len(found) > 20:
-            raise RefusedError("options must be at most 20 names with values")
+            raise RefusedError("options must be a JSON object with at most 20 entries")
         for name, value in found.items():
             short = type(value) is int and abs(value) < 10**9
             if not short and not isinstance(value, bool) and not isinstance(value, str):
@@ -495,10 +497,10 @@ class _Visit:
         return found
 
     def seats(self) -> list[str | Person]:
-        """Return who sits where: a player's specification, or a person as {"name", "own_key"}."""
+        """Return the occupant of each seat: a specification, or a person ({"name", "own_key"})."""
         found, seats = self.asked.get("seats"), list[str | Person]()
         if not isinstance(found, list) or not 1 <= len(found) <= 16:
-            raise RefusedError("seats must be a list with one entry for each seat")
+            raise RefusedError("seats must be a list of 1 to 16 entries, one for each seat")
         for one in found:
             match one:
                 case str():
@@ -506,11 +508,14 @@ class _Visit:
                 case {"name": str(name), "own_key": bool(own)}:
                     seats.append(Person(name, own))
                 case _:
-                    raise RefusedError("a seat must be a player or a person")
+                    raise RefusedError(
+                        'a seat must be a player, as text, or a person, {"name": text, "own_key": '
+                        "true or false}"
+                    )
         return seats
 
     def seat(self, table: Table) -> int:
-        """Return the seat for which the visitor asks, which must be one of its own."""
+        """Return the seat of the request. It must be one of the visitor's own seats."""
         own, seat = table.about.keys[self.visitor.key], self.number("seat", 16)
         if seat is None or seat not in own:
             raise RefusedError("this is not your seat")

@@ -1,4 +1,4 @@
-"""`Study`: what players think of a finished game, gathered while people look at its replay."""
+"""`Study`: players' thoughts on a finished game, collected while people look at its replay."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from armarl.replays.replay import Replay
 from armarl.replays.thoughts import deciders, think_over
 from armarl.web.refusals import RefusedError
 
-MOST_PLAYERS = 6  # side by side
+MOST_PLAYERS = 6  # maximum number of players whose thoughts a replay shows
 
 
 class Study:
-    """A finished game and what players think of it. All methods may be called from any thread.
+    """A finished game and players' thoughts on it. All methods may be called from any thread.
 
     Attributes:
-        trouble: why the last player that was asked says nothing, or an empty text.
+        trouble: the error of the last player if it failed, otherwise an empty text.
     """
 
     def __init__(self, record: Record) -> None:
         self._record, self._lock = record, threading.Lock()
         self._opinions: dict[str, list[Thoughts | None]] = {}
-        self._thinking: tuple[str, int] | None = None  # a player, and how many positions are done
+        self._thinking: tuple[str, int] | None = None  # a player, and the number of positions done
         self._page: str | None = None
-        self.trouble = ""  # why the last player has not thought
+        self.trouble = ""
 
     def page(self) -> str:
-        """Return the replay, with what players have thought so far, as HTML."""
+        """Return the replay as HTML, with the thoughts that have been collected so far."""
         with self._lock:
             if self._page is None:
                 self._page = Replay([self._record], None, [self._opinions]).html()
             return self._page
 
     def progress(self) -> dict[str, Any]:
-        """Return which players have thought about the game, which one is thinking, and how far."""
+        """Return the players that have finished, the player that is thinking, and its progress."""
         thinking = self._thinking
         return {
             "asked": list(self._opinions),
@@ -48,7 +48,7 @@ class Study:
         }
 
     def begin(self, name: str) -> None:
-        """Note that a player will think about the game.
+        """Note that a player is going to think about the game.
 
         Raises:
             RefusedError: another player is still thinking, or there are too many players.
@@ -64,17 +64,17 @@ class Study:
         """Let the player of `begin` think about every position.
 
         Raises:
-            RefusedError: the player tells no thoughts, or `stopped` was set.
+            RefusedError: the player does not report thoughts, or `stopped` was set.
         """
         try:
             player = make()
             if not isinstance(player, Thinker):
-                raise RefusedError(f"{name} does not say what it thinks")
+                raise RefusedError(f"{name} does not report thoughts; choose another player")
 
             def progress(done: int, _: int) -> None:
                 self._thinking = name, done
                 if stopped.is_set():
-                    raise RefusedError("the server stops")
+                    raise RefusedError("the server is stopping")
 
             found = think_over(self._record, player, progress)
             with self._lock:

@@ -1,4 +1,4 @@
-"""`Table`: one game with people and players in its seats. It knows nothing of HTTP."""
+"""`Table`: one game with people and players in its seats. This module does not use HTTP."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from armarl.web.refusals import RefusedError
 from armarl.web.study import Study
 from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning, signs
 
-_MOST_ABOUT = 1 << 20  # bytes of a table's file
+_MOST_ABOUT = 1 << 20  # maximum size of a table's JSON file in bytes
 _NAME = re.compile(r"[0-9a-f]{10}")  # a table's name
 _LETTERS = "ABCDEFGHIJKLMNOP"  # letters of the seats, as in the drawings
-_MOST_NAME = 24  # characters of a person's name
-_MOST_BOARDS = 12  # pictures that are kept
+_MOST_NAME = 24  # maximum number of characters in a person's name
+_MOST_BOARDS = 12  # maximum number of stored pictures
 
 MakePlayer = Callable[[str, Game], Player]
 
 
 @dataclass
 class About:
-    """The facts about a table that its record does not hold.
+    """The facts about a table that its record does not contain.
 
     Attributes:
         players: for each seat the specification of its player, or None for a person.
-        keys: the seats of each key. A key is a secret word in an address. A key without seats is an
-            onlooker's.
+        keys: the seats of each key. A key is a secret word in an address. A key without seats
+            belongs to onlookers.
         deal: the seed of the deal. Anyone who knows it knows all secrets.
         chance: the seed of the players' random numbers.
-        undone: how often an action was taken back.
+        undone: the number of times that an action was taken back.
         resigned: the seat that has resigned, or None.
         next: the name of the table at which the same people play again, or None.
     """
@@ -65,8 +65,8 @@ class Table:
 
     Attributes:
         name: the name of its files.
-        about: the facts that the record does not hold.
-        trouble: why the player to move does not move, or None.
+        about: the facts that the record does not contain.
+        trouble: the error of the player to move if it failed, otherwise None.
     """
 
     name: str
@@ -101,9 +101,9 @@ class Table:
             game: the variant.
             players: for each seat the specification of its player, or None for a person.
             names: a name for each seat.
-            keys: the seats of each key.
+            keys: the seats of each key to make.
             deal: the seed of the deal.
-            make_player: makes a player from its specification.
+            make_player: a function that makes a player from its specification.
 
         Raises:
             OSError: the files cannot be written.
@@ -131,10 +131,10 @@ class Table:
 
     @classmethod
     def resume(cls, folder: Path, name: str, make_player: MakePlayer) -> Table:
-        """Go on with a game from its files.
+        """Continue a game from its files.
 
         Raises:
-            OSError, ValueError: the files cannot be read, or hold something else.
+            OSError, ValueError: the files cannot be read, or contain something else.
         """
         about, journal = read_about(folder, name), Journal.resume(_record(folder, name))
         if len(about.players) != journal.game.players:
@@ -143,7 +143,7 @@ class Table:
             journal.stop()
         return cls(name, about, folder, journal, make_player)
 
-    # --- what everybody may know -----------------------------------------------------------------
+    # --- public information ----------------------------------------------------------------------
 
     @property
     def game(self) -> Game:
@@ -169,7 +169,7 @@ class Table:
 
     @property
     def version(self) -> str:
-        """A word that changes whenever a decision is made or taken back."""
+        """A text that changes whenever a decision is made or taken back."""
         return f"{len(self._journal.seats)}.{self.about.undone}{'.over' * self.is_over}"
 
     @property
@@ -179,12 +179,12 @@ class Table:
 
     @property
     def player_to_move(self) -> int | None:
-        """The seat to move if a player holds it and has not failed, otherwise None."""
+        """The seat to move if a player plays it and has not failed, otherwise None."""
         seat = self.to_move
         return None if seat is None or self.trouble or self.about.players[seat] is None else seat
 
     def setup(self, key: str) -> dict[str, Any]:
-        """Return everything that does not change during the game."""
+        """Return all data for a page that do not change during the game."""
         game, found = self.game, guide(self.game)
         states = [
             game.concealed(self._journal.states[0], np.array([s])) for s in range(game.players)
@@ -211,16 +211,16 @@ class Table:
     def view(
         self, audience: int, number: int | None = None, have: str = "", since: int = 0
     ) -> dict[str, Any]:
-        """Return what an audience sees.
+        """Return a position as an audience sees it.
 
         Args:
-            audience: a seat, ONLOOKER or EVERYTHING; the last only when the game is over.
-            number: how many decisions have been made, or None for the position now.
+            audience: a seat, ONLOOKER or EVERYTHING. EVERYTHING is refused until the game is over.
+            number: the number of decisions before the position, or None for the newest position.
             have: the name of a board that the page has, so that only changes are sent.
-            since: the number of the first decision that is told in words.
+            since: the number of the first decision that is described in words.
 
         Raises:
-            RefusedError: the audience may not see that, or there is no such position.
+            RefusedError: the audience may not see the position, or the position does not exist.
         """
         with self._lock:
             journal, last = self._journal, len(self._journal.actions)
@@ -230,7 +230,7 @@ class Table:
                 raise RefusedError("the whole game is shown only when it is over")
             number = last if number is None else number
             if not 0 <= number <= last:
-                raise RefusedError(f"the game has had {last} decisions, not {number}")
+                raise RefusedError(f"the game has only {last} decisions, not {number}")
             window = self._window(audience)
             mover = journal.to_move
             seen = {
@@ -253,10 +253,10 @@ class Table:
             return seen
 
     def _board(self, window: Window, number: int, have: str) -> dict[str, Any]:
-        """Return a position as the page shows it, and the name of this board.
+        """Return a position in the form for the page, and the name of this board.
 
-        Changes are relative to a board of the same audience only. Boards of other audiences hold
-        their secrets.
+        Changes are always relative to a board of the same audience, because the boards of other
+        audiences contain secrets.
         """
         if not self.game.has_picture:
             return window.text(number)
@@ -276,7 +276,7 @@ class Table:
         return self._windows[audience]
 
     def _ending(self) -> str | None:
-        """Return how the game ended, in words, or None while it is in play."""
+        """Return one sentence about the end of the game, or None while it is in play."""
         journal = self._journal
         if not journal.ending:
             return None
@@ -296,7 +296,7 @@ class Table:
         return f"{' and '.join(best)} won."
 
     def _result(self, window: Window) -> Sequence[str]:
-        """Return the details of the game's result, as the game tells them to everybody."""
+        """Return sentences with the details of the game's result."""
         journal = self._journal
         if not journal.ending or journal.ending == "stopped" or not journal.actions:
             return []
@@ -304,14 +304,14 @@ class Table:
         told: Sequence[str] = window.news(last - 1, last)[0]["result"]
         return told
 
-    # --- what people do --------------------------------------------------------------------------
+    # --- people's actions ------------------------------------------------------------------------
 
     def act(self, seat: int, version: str, text: str) -> None:
-        """Play an action of a person. It is on disk when this returns.
+        """Play an action of a person. It is on disk when this method returns.
 
         Raises:
             RefusedError: the seat is not to move, the action is illegal, or `version` is not the
-                current one. So a request that is sent twice plays once.
+                current one. A request that is sent twice is therefore played only once.
             OSError: the disk is full or not writable. Nothing was played.
         """
         with self._lock:
@@ -356,7 +356,7 @@ class Table:
         )
 
     def resign(self, seat: int, version: str) -> None:
-        """End the game for a person who gives it up. Its record counts as stopped."""
+        """End the game because a person gives up. Its record says that it was stopped."""
         with self._lock:
             self._check_version(version)
             if self.is_over:
@@ -373,7 +373,7 @@ class Table:
 
     def _check_version(self, version: str) -> None:
         if version != self.version:
-            raise RefusedError("the game has moved on: look at it again")
+            raise RefusedError("the game has changed since: look at the new position")
 
     def _check_turn(self, seat: int, version: str) -> None:
         self._check_version(version)
@@ -383,20 +383,20 @@ class Table:
             name = "nobody" if mover is None else self.names[mover]
             raise RefusedError(f"{name} is to move, not {self.names[seat]}")
 
-    # --- what people ask -------------------------------------------------------------------------
+    # --- people's questions ----------------------------------------------------------------------
 
     def why(self, seat: int, places: Sequence[str]) -> list[str]:
-        """Return why the seat to move cannot act on places of the picture."""
+        """Return the reasons why the seat to move cannot act on these places of the picture."""
         with self._lock:
             self._check_turn(seat, self.version)
             return self._window(seat).why_here(places)
 
     def answer(self, seat: int, text: str) -> str:
-        """Answer words that a person has typed: a query, or an action that is not legal.
+        """Return the answer to a text that a person has typed: a query, or an illegal action.
 
-        `moves` lists the legal actions, `moves c4` those with this word, `last` the last
-        decisions, `where c4` what the picture says of a place, `board` the position as text, and
-        `help` explains the notation.
+        `moves` lists the legal actions, `moves c4` those with this word, `last` the last decisions.
+        `where c4` describes a place, `board` draws the position as text, and `help` explains the
+        notation.
         """
         with self._lock:
             query, _, word = text.strip().partition(" ")
@@ -423,10 +423,10 @@ class Table:
             return window.why(action) if to_move else f"`{text.strip()}`: {meaning(game, action)}"
 
     def opinion(self, seat: int, player: str) -> dict[str, Any]:
-        """Return what a player would do in place of a person who is to move.
+        """Return a player's choice and thoughts in place of a person who is to move.
 
-        Every seat has advisers of its own, because a shared one could remember what another seat
-        sees.
+        Every seat has its own advisers, because a shared adviser could remember another seat's
+        view.
 
         Raises:
             RefusedError: the person is not to move, or the player has failed.
@@ -444,11 +444,11 @@ class Table:
             raise RefusedError(self._failed(player, error)) from error
 
     def study(self) -> Study:
-        """Return the replay of the game, and what players think of it.
+        """Return the study of the finished game: its replay with players' thoughts.
 
         Raises:
             RefusedError: the game is not over.
-            OSError, ValueError: its record cannot be read.
+            OSError, ValueError: the record of the game cannot be read.
         """
         with self._lock:
             if not self.is_over:
@@ -458,7 +458,7 @@ class Table:
             return self._study
 
     def think_over(self, player: str, stopped: threading.Event) -> None:
-        """Let a player think about the finished game, after `begin` of its `study`."""
+        """Let a player think about the finished game. Call `study().begin` before."""
         study = self.study()
         try:
             study.think(player, lambda: self._make_player(player, self.game), stopped)
@@ -467,13 +467,14 @@ class Table:
         except Exception as error:  # a player may raise anything
             study.trouble = self._failed(player, error)
 
-    # --- what players do -------------------------------------------------------------------------
+    # --- players' actions ------------------------------------------------------------------------
 
     def let_player_move(self) -> bool:
-        """Let the player to move choose, and play its action; return whether it was played.
+        """Let the player to move choose and play an action. Return whether an action was played.
 
-        Thinking holds no lock. If a person takes an action back meanwhile, the choice is dropped.
-        A player that fails leaves the game as it is, and `trouble` says so.
+        The table is not locked while the player thinks. If a person takes an action back meanwhile,
+        the choice is dropped. If the player fails, the game stays unchanged, and `trouble` contains
+        the error.
         """
         with self._lock:
             seat, version = self.player_to_move, self.version
@@ -501,9 +502,9 @@ class Table:
             return True
 
     def _failed(self, player: str, error: Exception) -> str:
-        """Say on stderr what is wrong with a player, and return what people may read.
+        """Print a player's error to stderr, and return a text about it for the people.
 
-        The error itself may hold what the player knows.
+        The text does not quote the error's message, which may contain secrets.
         """
         tell(f"table {self.name}: the player {player} failed: {type(error).__name__}: {error}")
         return f"the player {player} failed ({type(error).__name__}); the server's log says more"
@@ -517,10 +518,10 @@ class Table:
 
 
 def read_about(folder: Path, name: str) -> About:
-    """Read the facts about a table that its record does not hold.
+    """Read the facts about a table that its record does not contain.
 
     Raises:
-        OSError, ValueError: the file cannot be read, or holds something else.
+        OSError, ValueError: the file cannot be read, or contains something else.
     """
     try:
         about = About(**read_json(read_text(folder / f"{name}.json", _MOST_ABOUT)))
@@ -531,10 +532,10 @@ def read_about(folder: Path, name: str) -> About:
 
 
 def _check(about: About) -> None:
-    """Check all that a file says of a table. The name of the next table becomes a path.
+    """Check all values of a table's file. The name of the next table becomes part of a path.
 
     Raises:
-        TypeError: something is of another type or out of range.
+        TypeError: a value has a wrong type or is out of range.
     """
 
     def is_below(value: object, end: int) -> bool:
@@ -542,18 +543,18 @@ def _check(about: About) -> None:
 
     seats, keys = about.players, about.keys
     if not isinstance(seats, list) or not all(one is None or isinstance(one, str) for one in seats):
-        raise TypeError("players must be a list of texts or null")
+        raise TypeError("players must be a list with a text or null for each seat")
     if not isinstance(keys, dict) or not all(
         isinstance(own, list) and all(is_below(seat, len(seats)) for seat in own)
         for own in keys.values()
     ):
-        raise TypeError("keys must have lists of seats")
+        raise TypeError(f"keys must map each key to a list of seat numbers below {len(seats)}")
     if not all(is_below(n, 1 << 63) for n in (about.deal, about.chance, about.undone)):
-        raise TypeError("deal, chance and undone must be whole numbers")
+        raise TypeError("deal, chance and undone must be whole numbers from 0 to 2**63 - 1")
     if about.resigned is not None and not is_below(about.resigned, len(seats)):
-        raise TypeError("resigned must be a seat or null")
+        raise TypeError(f"resigned must be null or a seat number below {len(seats)}")
     if about.next is not None and not _NAME.fullmatch(str(about.next)):
-        raise TypeError("next must be the name of a table or null")
+        raise TypeError("next must be null or a table's name of 10 hexadecimal digits")
 
 
 def _write(folder: Path, name: str, about: About) -> None:
@@ -569,5 +570,5 @@ def _sentence(item: dict[str, Any]) -> str:
 
 
 def _plain(options: Any) -> dict[str, Any]:
-    """Return the options that are short enough to show; a chart is not."""
+    """Return the options that are short enough to show. A chart, for example, is left out."""
     return {key: value for key, value in options.items() if isinstance(value, bool | int | str)}

@@ -1,8 +1,8 @@
 """A game as one audience sees it: a seat, an onlooker, or a person who may see everything.
 
-Everything that leaves the server about a game is made here. For a seat it is made from the
-concealed state, for an onlooker from what all seats have in common. So no secret can leave, and two
-games that differ only in secrets look the same, byte by byte.
+This module makes everything that the server sends about a game. For a seat it uses only the
+concealed state, and for an onlooker only the knowledge that all seats share. No secret can leave
+the server, and two games that differ only in secrets look the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from armarl.matches.undo import has_revealed
 from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
 
 ONLOOKER, EVERYTHING = -1, -2  # audiences besides the seats
-_SHOWN = 8  # most actions that a hint lists
-_MOST_REASONS = 2  # why an action is illegal
-_NEWS = 400  # the most decisions whose words are sent at once
+_SHOWN = 8  # maximum number of actions in a hint
+_MOST_REASONS = 2  # maximum number of reasons after a click that is not possible
+_NEWS = 400  # maximum number of decisions that one answer describes in words
 _TITLE = re.compile(r"<title>(.*?)</title>")
-_SEAT = re.compile(r"\bplayer (\d+)\b")  # as games name a seat
+_SEAT = re.compile(r"\bplayer (\d+)\b")  # the name of a seat in the texts of games
 
 
 class Window:
     """A game as an audience sees it.
 
-    It keeps its texts about decisions, so make a new window when a decision is taken back.
+    A window stores its texts about decisions, so make a new one when a decision is taken back.
 
     Attributes:
         game: the variant.
@@ -53,7 +53,7 @@ class Window:
     # --- positions -------------------------------------------------------------------------------
 
     def _state(self, number: int) -> State:
-        """Return a position: for a seat, what it may know of it."""
+        """Return a position; for a seat, only the parts that it may know."""
         states = self._journal.states[number]
         if self.audience >= 0:
             states = self.game.concealed(states, np.array([self.audience]))
@@ -72,11 +72,11 @@ class Window:
         return {"text": drawn, "title": game_entry(self.game.name).title}
 
     def drawn(self, number: int = -1) -> str:
-        """Return a position as the game draws it in text. Not for an onlooker."""
+        """Return the game's text drawing of a position. Never call it for an onlooker."""
         return self._named(self.game.draw(self._state(number), self._how()["seat"]))
 
     def _named(self, text: str) -> str:
-        """Put the names of the seats into a text of the game."""
+        """Replace `player N` in a text of the game by the name of the seat."""
         return _SEAT.sub(lambda found: self._names[int(found[1])], text)
 
     def picture(self, number: int) -> Picture:
@@ -84,8 +84,8 @@ class Window:
         journal = self._journal
         seat = journal.seats[number - 1] if number else None
         last = None
-        # A seat is not shown its own last action again. If it must remember what it has placed
-        # (ARM-33), the page would remind it.
+        # The picture does not mark the seat's own last action. A seat that must remember its hidden
+        # pieces on the board (ARM-33) would otherwise be reminded of them.
         if seat is not None and seat != self.audience:
             last = (seat, journal.actions[number - 1])
         return self.game.picture(
@@ -97,7 +97,7 @@ class Window:
         )
 
     def news(self, first: int, last: int) -> list[dict[str, Any]]:
-        """Return in words what the decisions from number `first` to `last` - 1 did."""
+        """Return the decisions from number `first` to `last` - 1 in words."""
         numbers, news = range(max(first, last - _NEWS, 0), last), self._news
         for number in numbers:
             if number not in news:
@@ -105,10 +105,10 @@ class Window:
         return [news[number] for number in numbers]
 
     def _told(self, number: int) -> dict[str, Any]:
-        """Tell a decision.
+        """Return a decision in words.
 
-        A seat that must remember what it has placed (ARM-33) is told only what everybody is told.
-        Otherwise the page would remind it again and again.
+        A seat that must remember its hidden pieces on the board (ARM-33) gets only the public words
+        about its own decisions. Otherwise the page would remind it of the pieces.
         """
         journal, game, window = self._journal, self.game, self
         seat, action = journal.seats[number], journal.actions[number]
@@ -135,8 +135,8 @@ class Window:
     def _summary(self, last: int) -> str:
         """Return one sentence about the turn that a decision ended.
 
-        It is empty for a turn of one decision, and for the audience's own turn: if a seat must
-        remember what it has placed (ARM-33), the page would remind it.
+        The sentence is empty for a turn of one decision, and for the audience's own turn. A seat
+        that must remember its hidden pieces on the board (ARM-33) would otherwise be reminded.
         """
         journal, first = self._journal, last
         while first and not self._ended_turn(first - 1):
@@ -151,7 +151,7 @@ class Window:
         return self.game.sum_up(states, actions, names=self._names, **how)
 
     def _ended_turn(self, number: int) -> bool:
-        """Return whether a decision ended a turn, which everybody knows."""
+        """Return whether a decision ended a turn. Every audience may know this."""
         if number not in self._ends:
             before, after = (self._journal.states[k][0] for k in (number, number + 1))
             last = self._journal.seats[number], self._journal.actions[number]
@@ -160,7 +160,7 @@ class Window:
         return self._ends[number]
 
     def where(self, place: str) -> str:
-        """Return what the picture says of a place, such as `c4`, or an empty text."""
+        """Return the picture's title of a place, such as `c4`, or an empty text."""
         if not self.game.has_picture or not place:
             return ""
         for part in self.game.picture(self._state(-1), names=self._names, **self._how()).parts:
@@ -173,7 +173,7 @@ class Window:
     # --- the seat to move ------------------------------------------------------------------------
 
     def choices(self) -> dict[str, Any]:
-        """Return what the seat to move, which must be the audience, is asked and may do."""
+        """Return the question and the legal actions for the audience, which must be to move."""
         game, state = self.game, self._state(-1)
         found, entries = guide(game), _entries(game)
         asked, about = ("", []) if found is None else found.question(game, state)
@@ -188,7 +188,7 @@ class Window:
     def _warnings(self, state: State) -> dict[int, str]:
         """Return warnings before actions that cannot be taken back, with family numbers as keys.
 
-        The page asks once. It never asks in a game whose guide has no `warnings`.
+        The page asks for confirmation once. If the game's guide has no `warnings`, it never asks.
         """
         found = guide(self.game)
         said = found.warnings(self.game, state) if found and hasattr(found, "warnings") else {}
@@ -199,14 +199,14 @@ class Window:
         return self.game.legal_masks(np.full(1, self._state(-1)))[0]
 
     def why(self, action: int) -> str:
-        """Return why an action is illegal for the audience, with the rule's number."""
+        """Return the reason why an action is illegal for the audience, with the rule's number."""
         return self._named(self.game.explain(self._state(-1), action))
 
     def why_here(self, places: Sequence[str]) -> list[str]:
-        """Return why the actions on these places of the picture are illegal, one of each kind.
+        """Return the reasons why actions on these places are illegal, one per family of actions.
 
-        If some kinds of action can be played elsewhere now, only these are explained, and never
-        more than _MOST_REASONS.
+        If some of these families have legal actions elsewhere, only these families are explained.
+        There are at most _MOST_REASONS reasons.
         """
         families, mask, wanted = family_of(self.game), self._mask(), tuple(places)
         reasons: dict[int, str] = {}
@@ -228,7 +228,7 @@ class Window:
         return [reason for reason in found if reason][:_MOST_REASONS]
 
     def _unused(self, places: Sequence[str]) -> list[str]:
-        """Return why there is no action at all on these places, if the game says so."""
+        """Return the guide's reasons, if any, why these places have no actions at all."""
         found = guide(self.game)
         cells = found.cells(self.game) if found and hasattr(found, "unused") else []
         return [
@@ -238,18 +238,18 @@ class Window:
         ]
 
     def has_revealed(self) -> bool:
-        """Return whether the last action told its seat, the audience, something new."""
+        """Return whether the last action, which the audience played, revealed something to it."""
         journal = self._journal
         before, after = (states[0] for states in journal.states[-2:])
         return has_revealed(self.game, before, journal.actions[-1], after, self.audience)
 
-    # --- what players think ----------------------------------------------------------------------
+    # --- players' thoughts -----------------------------------------------------------------------
 
     def opinion(self, player: Player, states: States) -> dict[str, Any]:
-        """Return what a player would do in a position, in place of the seat to move.
+        """Return a player's choice and thoughts in a position, for the seat to move.
 
-        The seat must be the audience, unless it is EVERYTHING. The player knows only what the seat
-        knows.
+        The seat to move must be the audience, unless the audience is EVERYTHING. The player knows
+        only what the seat knows.
         """
         game = self.game
         seats = game.statuses(states)[1]
@@ -280,17 +280,17 @@ class Window:
 
 
 def board(picture: Picture, before: Picture | None) -> dict[str, Any]:
-    """Return a picture as JSON types, or only what changes another one into it.
+    """Return a picture as JSON types, or only its differences from another picture.
 
-    A page puts parts in place of others, and draws nothing itself.
+    A page replaces these parts of its picture, and draws nothing itself.
 
     Args:
         picture: the picture.
         before: the picture that the page has, of the same audience, or None.
 
     Returns:
-        `parts`: pairs of a number and SVG; `definitions` that these need; and `sheet`, with its
-        size and colours, unless the page has it.
+        `parts`, pairs of a part's number and its SVG; `definitions` that these parts need; and
+        `sheet`, with its size and colours, unless the page has it already.
     """
     sheet, parts = picture.sheet, [part.svg for part in picture.parts]
     old = [part.svg for part in before.parts] if before and before.sheet is sheet else []
@@ -310,11 +310,11 @@ def board(picture: Picture, before: Picture | None) -> dict[str, Any]:
     return found
 
 
-# --- what a game's actions are on the picture -----------------------------------------------------
+# --- the actions of a game on its picture ---------------------------------------------------------
 
 
 def guide(game: Game) -> ModuleType | None:
-    """Return the game's module `guide`, which tells a page about the game, if it has one."""
+    """Return the game's module `guide`, which has texts and places for pages, or None."""
     return game_entry(game.name).part("guide")
 
 
@@ -330,7 +330,7 @@ def signs(game: Game) -> dict[str, Any]:
 
 
 def must_remember(game: Game) -> bool:
-    """Return whether a seat must remember what it has placed; True if the guide does not say."""
+    """Return whether a seat must remember its hidden pieces on the board. The default is True."""
     told = getattr(guide(game), "must_remember", None)
     return told is None or bool(told(game))
 
@@ -343,10 +343,10 @@ def family_of(game: Game) -> list[int]:
 
 @lru_cache(maxsize=64)
 def places_of(game: Game) -> list[tuple[str, ...]]:
-    """Return for each action the ids of the places in the picture that are clicked, in order.
+    """Return for each action the ids of its places in the picture, in the order of the clicks.
 
-    They come from the action table: an edge that the picture draws, or else the origin and the
-    target. Actions without places are chosen from a list.
+    The places come from the action table: an edge that the picture draws, or else the origin and
+    the target. Actions without places are chosen from a list.
     """
     found = guide(game)
     if found is None:
@@ -362,7 +362,7 @@ def places_of(game: Game) -> list[tuple[str, ...]]:
 
 @lru_cache(maxsize=64)
 def _entries(game: Game) -> list[list[Any]]:
-    """Return each action as the page gets it: notation, family, number, and what is clicked."""
+    """Return each action in the form for the page: notation, family, number, and places."""
     return [
         [game.actions.texts[action], family, _number_of(game, action), *places]
         for action, (family, places) in enumerate(
@@ -377,7 +377,7 @@ def meaning(game: Game, action: int) -> str:
 
 
 def _number_of(game: Game, action: int) -> int | None:
-    """Return the number in an action, such as the value of a Warrior or an amount of bands."""
+    """Return the number in an action, such as a Warrior's value or a number of bands, or None."""
     family = game.actions.families[family_of(game)[action]]
     rest = action - game.actions.first[family.name]
     for values in reversed(family.arguments):

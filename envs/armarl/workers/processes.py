@@ -39,7 +39,7 @@ def in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any,
                 f"a worker process ended before its job was done: it was killed (perhaps the "
                 f"machine ran out of memory), or it could not start. {_GUARD}"
             ) from error
-        except BaseException:  # Ctrl-C, a job's error, or a caller that has enough
+        except BaseException:  # Ctrl-C, a job's error, or a caller that needs no more results
             _kill(pool)  # a job may never end
             raise
         finally:
@@ -54,7 +54,7 @@ def _kill(pool: ProcessPoolExecutor) -> None:
 
 @contextmanager
 def _without_ctrl_c() -> Iterator[None]:
-    """Block Ctrl-C in the body. Processes started there inherit the block until they lift it."""
+    """Block Ctrl-C in the body. Processes that start there block it, too, until `_prepare`."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

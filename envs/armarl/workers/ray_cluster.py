@@ -5,8 +5,8 @@
     play_tournament(game, players, deals=1000, workers=RayCluster("auto"), folder="runs/arena")
 
 Every job is a Ray task with one core. If its worker is killed or its machine is lost, Ray starts
-the job again elsewhere. A job's result is the same wherever it runs. Nodes that join during a run
-get jobs as well. All nodes must have the same source files of ArmaRL, which is checked.
+the job again elsewhere. A job's result is the same on every machine. Nodes that join during a run
+get jobs, too. All nodes must have the same source files of ArmaRL. Every job checks this.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from armarl.core.threads import set_threads
 from armarl.workers.jobs import ClusterError, Known, Work
 
 _HOME = Path(__file__).resolve().parents[1]  # the folder of the package `armarl`
-RETRIES = 5  # times that a job is started again after its worker or node died
+RETRIES = 5  # number of times that a job is started again after its worker or node died
 _MOST_WORKERS = 100_000
 _PAUSE = 1.0  # seconds between checks for new nodes
 _PATIENCE = 10.0  # seconds to wait for an answer from an address
@@ -59,9 +59,9 @@ class RayCluster:
 
     Attributes:
         address: address of the cluster.
-        workers: number of jobs at once, or None.
+        workers: number of jobs at the same time, or None.
         retries: number of times that a job is started again after its worker or node died.
-        shares: work done by each worker; the key is the node's name and the process id.
+        shares: the work of each worker; a key is the node's name and the process id.
 
     Example:
         >>> from armarl import RayCluster
@@ -79,8 +79,8 @@ class RayCluster:
             address: "auto" is the cluster that this process or machine belongs to (`ray start`), or
                 the one in RAY_ADDRESS. "local" starts Ray on this machine. Otherwise `host:port`,
                 or `ray://host:port` from outside the cluster.
-            workers: number of jobs at once. None: twice the number of cores, so that some jobs
-                wait for a free core.
+            workers: number of jobs at the same time. None: twice the number of cores, so that
+                every free core finds a waiting job.
             retries: number of times that a job is started again after its worker or node died.
 
         Raises:
@@ -167,8 +167,9 @@ def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
     sources, known = asked
     if sources != _sources(_package(work)):
         raise ClusterError(
-            f"node {platform.node()} has other ArmaRL sources ({_HOME}) than the process that sent "
-            "the job; install the same ArmaRL on every node, so that results do not differ"
+            f"node {platform.node()} has ArmaRL sources ({_HOME}) that differ from those of the "
+            "process that sent the job; install the same ArmaRL on every node, so that results do "
+            "not differ"
         )
     set_threads(1)  # the job has one core
     known.learn()

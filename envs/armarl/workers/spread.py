@@ -1,7 +1,7 @@
 """Run jobs in worker processes of this machine, or on a cluster.
 
-A job is the argument of an importable function. The result depends only on the job, so it is the
-same on every worker, and also when the job is started again.
+A job is the argument of an importable function. The result depends only on the job. It is therefore
+the same on every worker, even if the job is started again.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def workers_at(cluster: str | None, processes: int | None) -> Workers:
 
     Args:
         cluster: address of a Ray cluster. None: use processes of this machine.
-        processes: number of processes, or of jobs at once on a cluster. None: the number of
-            available cores; on a cluster, see `RayCluster`.
+        processes: number of processes, or number of jobs at the same time on a cluster. None: the
+            number of available cores; for a cluster, see `RayCluster`.
 
     Raises:
         ImportError: Ray is not installed.

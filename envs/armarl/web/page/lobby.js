@@ -1,5 +1,5 @@
 "use strict";
-/* The host's page: open tables, and find those that there are. */
+/* The host's page. It opens tables, and lists the existing tables. */
 
 let games = [], given = null, players = [];
 const LETTERS = "ABCDEFGHIJKLMNOP"; // of the seats
@@ -10,7 +10,7 @@ async function start() {
   ({ games, given } = found);
   byId("name").replaceChildren(...games.map((game) => make("option", { value: game.name }, game.title)));
   if (given && given.name === null) {
-    byId("name").prepend(make("option", { value: "" }, `${given.title}, of the command line`));
+    byId("name").prepend(make("option", { value: "" }, `${given.title}, from the command line`));
   }
   if (given) byId("name").value = given.name ?? "";
   showGame(given);
@@ -58,7 +58,7 @@ function options() {
 
 const request = () => (chosen() ? { game: byId("name").value, options: options() } : {});
 
-/** Ask which players the variant may have, and show a line for each seat. */
+/** Request the players that the variant may have, and show a line for each seat. */
 async function showPlayers() {
   try {
     ({ players } = await ask("players", request()));
@@ -112,7 +112,7 @@ async function open(event) {
 /** Open a record or a position that was pasted. */
 async function keep(event) {
   event.preventDefault();
-  byId("kept").textContent = "Reading it. The first game of its kind takes up to a minute.";
+  byId("kept").textContent = "Reading the text. The first time with a game takes up to a minute.";
   try {
     const { keys: [[key]] } = await ask("keep", { text: byId("text").value });
     location.href = `../${key}/`;
@@ -128,7 +128,7 @@ const address = (names) => ([key, seats]) => {
 function showTables(tables) {
   byId("tables").replaceChildren(...tables.slice(0, 200).map((table) => make("li", {},
     make("details", {}, make("summary", {},
-      `${table.over ? "over" : "going on"}: ${table.game}, ${table.names.join(", ")}`,
+      `${table.over ? "over" : "in play"}: ${table.game}, ${table.names.join(", ")}`,
       make("small", {}, ` ${new Date(table.time * 1000).toLocaleString()}, ${table.file}`)),
     make("ul", {}, ...table.keys.map(address(table.names)))))));
   if (!tables.length) byId("tables").append(make("li", {}, "none yet"));
@@ -138,6 +138,6 @@ byId("name").addEventListener("change", () => showGame(null));
 byId("players").addEventListener("change", showPlayers);
 byId("game").addEventListener("submit", open);
 byId("keep").addEventListener("submit", keep);
-// Until here, a click or a form would have been lost.
+// Before this line, the page would lose clicks and forms.
 document.querySelector("main").inert = false;
 start().catch((error) => { byId("said").textContent = error.message; });

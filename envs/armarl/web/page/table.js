@@ -1,32 +1,32 @@
 "use strict";
-/* A table's page. It shows what the server draws, and knows no rule: which places can be clicked,
-   and in which order, comes with every position. */
+/* The page of a table. It shows the server's drawings, and knows no rules: every position comes with
+   the places that can be clicked, in the order of the clicks. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const KEPT = 40; // boards
-const NARROW = 40; // units of the picture: what is narrower is marked with a dot
-const LEGIBLE = 0.4; // pixels of a unit of the picture: with fewer it is shown larger, and scrolls
+const KEPT = 40; // maximum number of stored boards
+const NARROW = 40; // in units of the picture: narrower places are marked with a dot
+const LEGIBLE = 0.4; // pixels per unit of the picture: with fewer, the board is enlarged and scrolls
 const dark = matchMedia("(prefers-color-scheme: dark)");
-let setup = null; // what does not change
+let setup = null; // the data that do not change
 let seat = null; // the seat for which the page shows the game; null for an onlooker
 let view = null; // the newest position
 let shown = -1; // the number of the position on the board
-let told = 0; // decisions that stand in the list
+let told = 0; // number of decisions in the list
 let picked = []; // places clicked so far
 let running = false; // positions are being shown one by one
-let hurry = false; // show the newest at once
+let hurry = false; // show the newest position at once
 let busy = false; // a request is under way
 let stream = null;
 const boards = new Map(); // the parts of the last boards, by name
 let board = null; // the name of the board that is shown
 let colours = {}; // of the board, by theme
-let asked = ""; // the action that is asked about, because it cannot be taken back
-let large = null; // whether the board is zoomed; null until somebody says
+let asked = ""; // the action that waits for a confirmation, because it cannot be taken back
+let large = null; // whether the board is zoomed; null until somebody presses Zoom
 
 const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
 const say = (text) => { byId("answer").replaceChildren(...marked(text)); };
 const mine = () => setup.seats.includes(view.mover);
-/** The address of a position: as the seat sees it, and after the end as the reader chooses. */
+/** Return the address of a position, as the seat sees it or, after the end, as the reader chooses. */
 const query = (more) => {
   const asked = { ...(board && { have: board }), ...more };
   const who = view && view.over ? byId("look").value : seat;
@@ -59,7 +59,7 @@ async function start() {
   listen();
 }
 
-/** The signs of the drawing, and those of the page. */
+/** Show the signs of the drawing and of the page, with their meanings. */
 function showLegend({ signs, definitions }) {
   byId("signs").hidden = byId("learn-signs").hidden = !signs.length;
   byId("sign-definitions").innerHTML = `<defs>${definitions.join("")}</defs>`;
@@ -74,7 +74,7 @@ function showLegend({ signs, definitions }) {
   }));
 }
 
-/** Hear of changes. A hidden page gives its connection back: a browser has only six. */
+/** Listen for changes. A hidden page closes its connection, because a browser has only six. */
 function listen() {
   if (stream) stream.close();
   stream = null;
@@ -128,7 +128,7 @@ async function catchUp(fresh) {
   show(view);
 }
 
-/** When the game is over, everybody may see everything. */
+/** Offer all views of the board. When the game is over, everybody may see everything. */
 function offerLooks() {
   const seats = setup.seats.map((own) => make("option", { value: own }, `as ${setup.names[own]}`));
   byId("look").replaceChildren(make("option", { value: "all" }, "everything"), ...seats,
@@ -151,7 +151,7 @@ function status() {
 
 // --- the board ------------------------------------------------------------------------------------
 
-/** Show a position: its picture, its words, and what can be done in it. */
+/** Show a position: its picture, the decisions before it in words, and its actions. */
 function show(position) {
   shown = position.number;
   draw(position);
@@ -177,7 +177,7 @@ function show(position) {
   offer(position);
 }
 
-/** Put the parts that have changed in place of others. */
+/** Replace the parts of the picture that have changed. */
 function draw(position) {
   if (position.text !== undefined) {
     byId("picture").replaceChildren(make("pre", {}, position.text));
@@ -217,7 +217,7 @@ function newPicture(sheet) {
 
 function zoom(on) {
   byId("picture").classList.toggle("large", on);
-  byId("picture").tabIndex = on ? 0 : -1; // keys scroll it
+  byId("picture").tabIndex = on ? 0 : -1; // with the focus, keys scroll the picture
   byId("zoom").setAttribute("aria-pressed", on);
 }
 
@@ -241,7 +241,7 @@ const element = (place) => byId("picture").querySelector(`[id="${CSS.escape(plac
 const actions = () => (view && shown === view.last && view.actions ? view.actions : []);
 const placesOf = (action) => action.slice(3);
 
-/** Offer what can be done: light the places, and list what has no place. */
+/** Offer the legal actions: highlight their places, and list the actions without places. */
 function offer(position) {
   const active = position === view && position.actions;
   byId("question").textContent = active ? position.question : "";
@@ -270,14 +270,14 @@ function offer(position) {
   bringInView(about.length ? about : [...byId("picture").querySelectorAll(".can")]);
 }
 
-/** The result of a game that is over, and what it is made of. */
+/** Show the result of a finished game, with its details. */
 function showResult(position) {
   byId("result").hidden = !position.over || position.number < position.last;
   byId("winner").textContent = position.over ?? "";
   byId("reasons").replaceChildren(...position.result.map((words) => make("li", {}, words)));
 }
 
-/** A game without places to click: a list of actions with a filter. */
+/** Offer the actions of a game without places to click, as a list with a filter. */
 function offerList(plain) {
   const filter = make("input", { "aria-label": "Filter the actions", placeholder: "filter" });
   const list = make("div", {}, ...plain.map(button));
@@ -291,13 +291,13 @@ function button(action) {
   return make("button", { class: "choice", onclick: () => play(action[0]) }, make("b", {}, action[0]), ` ${words}`);
 }
 
-/** What to say before an action that cannot be taken back, or nothing. */
+/** Return the warning before an action that cannot be taken back, or an empty text. */
 function warning(text) {
   const action = actions().find((one) => one[0] === text);
   return (action && view.warnings[action[1]]) || "";
 }
 
-/** Ask once about an action that cannot be taken back. A double click is no answer. */
+/** Ask for a confirmation of an action that cannot be taken back. A double click does not confirm. */
 function askFirst(text) {
   asked = text;
   picked = [];
@@ -324,11 +324,11 @@ function offerNumbers(numbers) {
   byId("amount").onsubmit = (event) => {
     event.preventDefault();
     const action = numbers.find((one) => one[2] === Number(byId("number").value));
-    if (action) play(action[0]); else say(`Give a number from ${least} to ${most}.`);
+    if (action) play(action[0]); else say(`Enter a number from ${least} to ${most}.`);
   };
 }
 
-/** Light the places that can be clicked next. */
+/** Highlight the places that can be clicked next. */
 function light() {
   for (const lit of byId("picture").querySelectorAll(".can, .picked")) {
     lit.classList.remove("can", "picked", "narrow");
@@ -356,7 +356,7 @@ function light() {
   }
 }
 
-/** The actions that begin with the places picked so far. */
+/** Return the actions whose first places are the places picked so far. */
 function matching(places = picked) {
   return actions().filter((action) => places.every((place, k) => placesOf(action)[k] === place));
 }
@@ -373,12 +373,12 @@ function choose(place) {
   if (!fit.length) { askWhy([...picked, place]); return; }
   picked.push(place);
   const done = fit.filter((action) => placesOf(action).length === picked.length);
-  // One click that reveals something, or chooses a value without a choice, opens the menu, too.
+  // An action of one click that has a number or a warning opens the menu first.
   const plain = picked.length > 1 || (done.length && done[0][2] === null && !warning(done[0][0]));
   if (done.length === 1 && fit.length === 1 && plain) { play(done[0][0], true); return; }
   light();
   if (done.length) showMenu(place, done, fit.length > done.length);
-  say(fit.length > done.length ? "Now click the second place, or the first one again to let it be." : "");
+  say(fit.length > done.length ? "Now click the second place, or click the first one again to cancel." : "");
 }
 
 async function askWhy(places) {
@@ -388,7 +388,7 @@ async function askWhy(places) {
   } catch (error) { say(error.message); }
 }
 
-/** A menu beside a place: several actions end there. Number keys choose. */
+/** Show a menu beside a place with the actions that end there. Number keys choose an action. */
 function showMenu(place, found, more) {
   const menu = byId("menu"), box = element(place).getBoundingClientRect();
   const around = byId("stage").getBoundingClientRect(), families = [...new Set(found.map((a) => a[1]))];
@@ -397,7 +397,7 @@ function showMenu(place, found, more) {
     make("div", { class: "row" }, ...found.filter((a) => a[1] === family).map((action) =>
       make("button", { role: "menuitem", "data-key": action[2] ?? "", onclick: () => play(action[0], true) }, action[0]))),
   ]));
-  menu.append(make("p", {}, more ? "… or click a second place." : "… or click elsewhere to let it be."));
+  menu.append(make("p", {}, more ? "… or click a second place." : "… or click elsewhere to cancel."));
   menu.hidden = false;
   let left = Math.min(box.left - around.left + box.width / 2, around.width - menu.offsetWidth - 4);
   let top = box.bottom - around.top + 4;
@@ -415,7 +415,7 @@ function hideMenu() { byId("menu").hidden = true; }
 
 // --- what people do -------------------------------------------------------------------------------
 
-/** Send something, and show what comes of it. */
+/** Send a request for the seat, and show the result. */
 async function send(address, more) {
   if (busy) return;
   busy = true;
@@ -431,7 +431,7 @@ async function send(address, more) {
   } finally { busy = false; }
 }
 
-/** Play an action. One that cannot be taken back is asked about, unless somebody is sure. */
+/** Play an action. Without `sure`, ask first if the action cannot be taken back. */
 function play(text, sure = false) {
   hideMenu();
   if (!sure && warning(text)) { askFirst(text); return undefined; }
@@ -449,7 +449,7 @@ async function hint() {
   } catch (error) { say(error.message); }
 }
 
-/** Let a player think about the finished game, and show how far it is. */
+/** Let a player think about the finished game, and show its progress. */
 async function study(player) {
   byId("think").disabled = true;
   try {
@@ -461,7 +461,7 @@ async function study(player) {
       found = await ask("study");
     }
     byId("thinking").textContent = found.trouble
-      || (found.asked.length ? `The replay shows what these think: ${found.asked.join(", ")}.` : "");
+      || (found.asked.length ? `The replay shows the thoughts of ${found.asked.join(", ")}.` : "");
   } catch (error) { byId("thinking").textContent = error.message; }
   byId("progress").hidden = true;
   byId("think").disabled = false;
@@ -474,7 +474,7 @@ async function again(more) {
   } catch (error) { say(error.message); }
 }
 
-/** Hide the board until the next person says that it is their turn. */
+/** Hide the board until the next person presses the button that shows their hand. */
 function handOver(next) {
   byId("picture").replaceChildren();
   board = null;
@@ -533,7 +533,7 @@ byId("undo").addEventListener("click", () => send("undo"));
 byId("hint").addEventListener("click", hint);
 byId("retry").addEventListener("click", () => send("retry"));
 byId("resign").addEventListener("click", () => {
-  if (confirm("Give this game up?")) send("resign");
+  if (confirm("Resign this game?")) send("resign");
 });
 byId("zoom").addEventListener("click", () => {
   large = !byId("picture").classList.contains("large");
@@ -555,7 +555,7 @@ byId("look").addEventListener("change", () => step(shown));
 dark.addEventListener("change", paint);
 document.addEventListener("visibilitychange", () => { listen(); if (!document.hidden && view) refresh(); });
 
-/** The nearest lit place in a direction, for the arrow keys. */
+/** Return the nearest highlighted place in a direction, for the arrow keys. */
 function neighbour(from, across, down) {
   const middle = (place) => {
     const box = place.getBoundingClientRect();
@@ -618,7 +618,7 @@ document.addEventListener("keydown", (event) => {
   if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
 });
 
-// Until here, a click or a form would have been lost.
+// Before this line, the page would lose clicks and forms.
 document.querySelector("main").inert = false;
 start().catch((error) => {
   byId("said").textContent = `${error.message} Load the page again.`;

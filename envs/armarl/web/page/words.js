@@ -1,5 +1,5 @@
 "use strict";
-/* What both pages use: elements, requests, and no HTML that is made from text. */
+/* Helpers of both pages: elements and requests. None of them makes HTML from text. */
 
 const byId = (id) => document.getElementById(id);
 
@@ -15,10 +15,10 @@ function make(name, attributes = {}, ...children) {
   return element;
 }
 
-/** Text with its `code` as elements. */
+/** Split a text into plain text and elements for its `code`. */
 const marked = (text) => text.split("`").map((part, k) => (k % 2 ? make("code", {}, part) : part));
 
-/** How a game is played: headings with a few sentences each, and the way to all rules. */
+/** Make the instructions of a game: headings with a few sentences each, and a link to all rules. */
 function rulesOf(how, all) {
   return [...how.flatMap(([head, text]) => [make("h3", {}, head), make("p", {}, ...marked(text))]),
     ...(all ? [make("p", {}, make("a", { href: all, target: "_blank", rel: "noopener" }, "All rules by number"))] : [])];
@@ -26,7 +26,7 @@ function rulesOf(how, all) {
 
 class Refused extends Error {}
 
-/** Ask the server. A refusal is an error whose text people may read. */
+/** Send a request to the server. A refusal is thrown as an error whose text people may read. */
 async function ask(address, body) {
   let answer;
   try {
