@@ -23,7 +23,7 @@ class LearnerKind(NamedTuple):
             game and the pool of opponents.
         section: section of the configuration with the learner's own settings. Several learners
             may share a section. None: the learner may read any section.
-        plays: kind of network that the learner trains, as `weight_kind` names it. None: any kind.
+        plays: kind of weights that the learner trains: network, judge or critic. None: any kind.
         reads: settings that this learner reads but some other learners do not.
         ours: whether the learner reads the settings marked OURS. The games of such a learner may
             be split into shards.

@@ -56,7 +56,7 @@ class _Loader(yaml.SafeLoader):
 
     def _go_deeper(self) -> None:
         if self.flow_level + len(self.indents) > MOST_NESTED:
-            raise yaml.YAMLError(f"it is nested too deeply; at most {MOST_NESTED} levels are allowed")
+            raise yaml.YAMLError(f"it is nested too deeply (more than {MOST_NESTED} levels)")
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         self._refuse_twins(node)
