@@ -368,7 +368,7 @@ class PPO(ShardedLearner):
     # --- policies and checkpoints ----------------------------------------------------------------
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """See `ShardedLearner.begin_with`. A plain critic of equal widths starts with its values."""
+        """See `ShardedLearner.begin_with`. A plain critic of equal widths starts with it, too."""
         super().begin_with(policy)
         actor, critic, network = self.actor, self.critic, self._config.network
         alike = network.critic_widths in (None, network.widths)

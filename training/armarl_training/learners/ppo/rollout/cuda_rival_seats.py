@@ -282,7 +282,7 @@ class CudaRivals:
             self._device.run(change_seats, len(self.lineups), changes)
 
     def end(self) -> None:
-        """See `Rivals`. Waits for the GPU. Only sums are stored, so each game counts as the mean."""
+        """See `Rivals`. Waits for the GPU. It has only sums, so each game counts as the mean."""
         if not self._pool.has_share:
             return
         sums = self._device.fetch(self._tally.sum(0))
