@@ -1,4 +1,4 @@
-"""Saves actor-critics of Stable-Baselines3 as ArmaRL policies, which hold weights, no pickles."""
+"""Saves actor-critics of Stable-Baselines3 as ArmaRL policies: only weights, no pickles."""
 
 from __future__ import annotations
 

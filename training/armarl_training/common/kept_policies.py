@@ -35,7 +35,7 @@ def keep_policies(folder: Path, names: Iterable[str | Path]) -> None:
 
 
 def as_kept(folder: Path, name: str | Path) -> Spec:
-    """Return a player's specification. If there is a copy of its policy, it names the copy's path.
+    """Return a player's specification, with the path of its policy's copy if there is one.
 
     The name of the player does not change.
     """

@@ -1,4 +1,4 @@
-"""The table of learners, with those of their properties that are known without importing torch.
+"""The table of learners, with the properties that are known without importing torch.
 
 To add a learner to this package, add an entry to LEARNERS. A configuration names a learner of your
 own as `module:Class`. Its properties are unknown until it is imported.

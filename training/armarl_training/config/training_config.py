@@ -118,7 +118,7 @@ class NetworkConfig(_Section):
 
 
 class PPOConfig(_Section):
-    """Settings of PPO (Schulman et al., 2017). `maskable_ppo` does not read those marked ours."""
+    """Settings of PPO (Schulman et al., 2017). `maskable_ppo` does not read those marked *ours*."""
 
     rollout_length: Count = Field(
         64,
@@ -414,13 +414,18 @@ class TrainingConfig(_Section):
                 "network.advisers; it improves the first of them"
             )
         if self.learner == "td" and network.activation != "relu":
-            raise ValueError("learner: td needs network.activation: relu")
+            raise ValueError(
+                f"learner: td needs network.activation: relu, got {network.activation}"
+            )
         if network.critic_widths is not None and "network.critic_widths" not in reads:
             raise ValueError(
                 f"network.critic_widths has no effect with learner: {self.learner}; leave it out"
             )
         if self.early_reward.reward is not None and "early_reward" not in reads:
-            raise ValueError(f"early_reward needs learner: {readers('early_reward')}")
+            raise ValueError(
+                f"early_reward needs learner: {readers('early_reward')}; leave it out, or change "
+                "the learner"
+            )
         if critic and self.reward != "win":
             raise ValueError("learner: critic learns who wins, so it needs reward: win")
         if is_from_outside(self.reward) and (self.device != "cpu" or self.ppo.looks):

@@ -179,7 +179,7 @@ class MaskablePPOLearner:
         return right / order.size
 
     def recent(self) -> dict[str, float]:
-        """Return the mean return of the last games against each opponent."""
+        """Return the mean return of the latest games against each opponent."""
         return {name: float(np.mean(last)) for name, last in sorted(self.env.recent.items())}
 
     def in_play(self) -> NDArray[np.int64]:

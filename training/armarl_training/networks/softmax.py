@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from armarl_training.networks.learner_devices import LearnerDevice
 
 _LOWEST = np.float32(-3e38)
-# exp(x) = 2^k exp(r) with k an integer and |r| at most half of log 2. k log 2 is subtracted in two
-# parts. The polynomial is Cephes' (Moshier), exact to two units in the last place.
+# exp(x) = 2^k exp(r) with k an integer and |r| at most half of log 2. For accuracy, k log 2 is
+# subtracted in two parts. The polynomial is Cephes' (Moshier), exact to two units in the last
+# place.
 _SMALLEST = np.float32(-87.0)  # exp(-87) is still a normal float32
 _PER_LOG2 = np.float32(1.44269504)
 _LOG2, _LOG2_REST = np.float32(0.693359375), np.float32(-2.12194440e-4)
@@ -99,7 +100,7 @@ def highest(logits: Any, number: int) -> Any:
 def weigh(logits: Any, number: int, most: Any, bits: Any, numbers: Any, weights: Any) -> Any:
     """Write exp(logit - most) for the first `number` logits.
 
-    Returns the sum of these weights, and the sum of weight * (logit - most), as float64.
+    Return the sum of these weights, and the sum of weight * (logit - most), as float64.
     """
     for j in range(number):
         x = max(logits[j] - most, _SMALLEST)

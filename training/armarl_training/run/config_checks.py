@@ -126,6 +126,6 @@ def enough_memory() -> Iterator[None]:
         yield
     except MemoryError as error:
         raise ConfigError(
-            "there is not enough memory; reduce environments, rollout_length or the network: "
+            "environments, rollout_length or network need more memory than there is: "
             f"{brief(error)}"
         ) from error

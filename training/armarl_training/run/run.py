@@ -700,8 +700,8 @@ def _checked(statistics: Any) -> dict[str, float]:
     for name in statistics:
         if name in COLUMNS or name.startswith((WINS, RETURNS)):
             raise ValueError(
-                f"a learner's iterate returned {name!r}, but this column is reserved for the run, "
-                f"as are all of {', '.join(COLUMNS)}, {WINS}*, {RETURNS}*; choose another name"
+                f"a learner's iterate returned {name!r}, but the run has that column already "
+                f"(reserved: {', '.join(COLUMNS)}, {WINS}*, {RETURNS}*); choose another name"
             )
     return dict(statistics)
 

@@ -36,7 +36,7 @@ from armarl_training.networks.value_networks import Critic
 MOST_STEPS = 1500  # limit for the improved player's games, which may never end
 MOST_BRANCHED = 12  # maximum number of ends of turns in such a game at which scripted games start
 COMPLETIONS = 4  # scripted games from each of these positions
-MOST_TURNS = 48  # maximum number to learn from per game: if all players wait, hundreds are alike
+MOST_TURNS = 48  # maximum number of turns to learn from in a game; hundreds are alike if all wait
 
 
 class CriticSamples(NamedTuple):

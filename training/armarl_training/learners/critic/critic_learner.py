@@ -38,8 +38,8 @@ class CriticLearner(ShardedLearner):
 
     Attributes:
         critic: predicts a seat's return from its observation.
-        average: the critic with the exponential average of the weights. The improved player uses
-            it.
+        average: a critic with the exponential average of the weights, which the improved player
+            uses.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
@@ -88,7 +88,7 @@ class CriticLearner(ShardedLearner):
     def imitate(self, data: ImitationData, rate: float) -> float:
         """Learn from the results of a teacher's games.
 
-        Returns the share of returns whose sign was predicted before the update.
+        Return the share of returns whose sign the critic predicted before the update.
         """
         observations, _ = self._game.views(data.states, data.seats)
         seen = np.empty(observations.shape, self._kept.dtype)

@@ -78,7 +78,7 @@ class PPO(ShardedLearner):
 
     Attributes:
         actor: maps the observation of a seat to logits and the expected return.
-        average: the actor with the exponential average of the weights.
+        average: an actor with the exponential average of the weights.
         critic: maps the observations of all seats to each seat's logit of winning, the mover's
             first.
     """
@@ -368,7 +368,10 @@ class PPO(ShardedLearner):
     # --- policies and checkpoints ----------------------------------------------------------------
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """See `ShardedLearner.begin_with`. A plain critic of equal widths starts with it, too."""
+        """See `ShardedLearner.begin_with`.
+
+        A plain critic whose layers have the same widths starts with the actor's values.
+        """
         super().begin_with(policy)
         actor, critic, network = self.actor, self.critic, self._config.network
         alike = network.critic_widths in (None, network.widths)

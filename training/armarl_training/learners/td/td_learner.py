@@ -39,7 +39,7 @@ class TD(ShardedLearner):
 
     Attributes:
         judge: predicts a seat's return, and which side takes which prize, from the seat's survey.
-        average: the judge with the exponential average of the weights. It plays after training.
+        average: a judge with the exponential average of the weights. It plays after training.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
@@ -93,7 +93,7 @@ class TD(ShardedLearner):
     def imitate(self, data: ImitationData, rate: float) -> float:
         """Learn from the results of a teacher's games.
 
-        Returns the share of returns whose sign was predicted before the update.
+        Return the share of returns whose sign the judge predicted before the update.
         """
         came_true = self._outcomes.came_true(data.ends)
         surveys = np.concatenate(

@@ -52,7 +52,7 @@ class SeatChanges(NamedTuple):
 
 
 def change_seats(batch: SeatChanges, i: int, thread: int) -> None:
-    """If game `i` has ended, add the learner's return to its opponents' sums, and change seats."""
+    """If game `i` has ended, note the learner's return by opponent, and set the next lineup."""
     if batch.ends[i] == PLAYING:
         return
     lineup, tally, mine = batch.lineups[i], batch.tally[own(thread)], 0

@@ -90,7 +90,7 @@ def _array(tensor: torch.Tensor) -> Floats:
 def _laid_out_as(parameter: Floats, numbers: Floats) -> Floats:
     """Return `numbers` in the memory order of a parameter, which may be transposed.
 
-    Copies only if the order differs.
+    Copy them only if the order differs.
     """
     if numbers.strides == parameter.strides:
         return numbers

@@ -216,7 +216,7 @@ def _log_total(logits: Any, number: int) -> Any:
 
 @summed
 def _apart(logits: Any, magnets: Any, number: int, weights: Any) -> Any:
-    """Return the sum of the differences between the logits and the magnet's logits, weighted."""
+    """Return the weighted sum of the differences between the logits and the magnet's logits."""
     apart = np.float32(0)
     for j in range(number):
         apart += weights[j] * (logits[j] - magnets[j])
