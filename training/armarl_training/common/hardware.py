@@ -38,7 +38,7 @@ def quicker_precision(device: str) -> str:
         return "bfloat16" if its_own else "float32"
     import torch
 
-    # The A100 was the first GPU with such units. Its compute capability is 8.0.
+    # The A100 was NVIDIA's first GPU with such units. Its compute capability is 8.0.
     units = torch.cuda.is_available() and torch.cuda.get_device_capability(device)[0] >= 8
     return "bfloat16" if units else "float32"
 

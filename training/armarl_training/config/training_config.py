@@ -267,7 +267,7 @@ class OpponentConfig(_Section):
         description="weight of each player, by player specification",
     )
     snapshot_every: Positive = Field(
-        500_000, description="decisions after which the current version is added to the pool"
+        500_000, description="decisions between two copies of the policy that join the pool"
     )
     pool_size: Count = Field(
         20,

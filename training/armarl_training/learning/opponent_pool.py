@@ -1,4 +1,4 @@
-"""The pool of opponents. They are drawn for each game and play the sides that the learner leaves.
+"""The pool of opponents. They are drawn for each game, and play the sides that are not learning.
 
 Games in play refer to slots of the pool, so a slot keeps its player while a game uses it. The first
 slots contain the players of the configuration, in their order. Then come earlier versions of the

@@ -214,7 +214,7 @@ class CudaRivals:
             self._noises = self._device.put(np.array([rival.noise for rival in slots]))
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """See `Rivals`. A scripted player to move runs in this call, in place of the first adviser.
+        """See `Rivals`. The same call runs the scripted players, as if they were first advisers.
 
         No adviser runs for players that are not advised.
         """
