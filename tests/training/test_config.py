@@ -229,7 +229,7 @@ def test_an_unknown_setting_names_the_known_ones(write):
     players = refused(write("total_decisions: 1000"), ["players=3"])
     assert "(did you mean options.players or opponents.players?)" in players
     device = refused(write("total_decisions: 1000"), ["device=gpu"])
-    assert "device: must be cpu, cuda or a GPU by number such as cuda:0, not 'gpu'" in device
+    assert "device: must be cpu, cuda or a numbered GPU such as cuda:0, not 'gpu'" in device
     assert all(name in message for name in TrainingConfig.model_fields)
     message = refused(write("total_decisions: 1000\nppo: {epoch: 3}\n"))
     assert (

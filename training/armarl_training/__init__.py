@@ -1,8 +1,8 @@
 """Training for ArmaRL, from a configuration to a saved and measured policy.
 
-The learners are judges of positions by TD, critics of scripted play, policies by PPO, and
-sb3-contrib's MaskablePPO. `__init__.pyi` lists the public names; each is imported when it is first
-used.
+There are four learners. TD trains judges of positions, and `critic` trains critics of scripted
+play. PPO and sb3-contrib's MaskablePPO train policies. `__init__.pyi` lists the public names. Each
+name is imported when it is first used.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The public surface of the training package: every name that users import, and its module.
+"""The public names of the training package, each with its module.
 
 `armarl_training/__init__.py` reads this file at run time and imports a name when it is first used.
 `armarl_training.sb3`, `armarl_training.rllib` and `armarl_training.examples` are imported by name.

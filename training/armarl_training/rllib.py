@@ -38,7 +38,7 @@ def vector_env(settings: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     """Create a Gymnasium vector environment in which one seat of each game learns.
 
     Args:
-        settings: `game`, `num_envs`, which RLlib adds, and options of
+        settings: `game`, `num_envs` (added by RLlib), and options of
             `armarl.environments.seat_env.SeatEnv`.
     """
     options = {**settings}

@@ -1,4 +1,4 @@
-"""Save an actor-critic of Stable-Baselines3 as an ArmaRL policy: only weights, no pickles."""
+"""Saves actor-critics of Stable-Baselines3 as ArmaRL policies: only weights, no pickles."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def save_policy(
         path: path of the file to write.
         model: an SB3 model with the policy "MlpPolicy", any `net_arch`, and Tanh or ReLU as
             activation.
-        game: the game that the model was trained on; None: the game of the model's environment.
+        game: the game that the model was trained on. None: the game of the model's environment.
         details: JSON values to store in the file's metadata.
 
     Raises:
-        PolicyError: the network cannot be saved, or is for another game. The message says what
+        PolicyError: the network cannot be saved, or it is for another game. The message says what
             would work.
         TypeError: `model` is not an SB3 model.
         ValueError: the model has no ArmaRL environment, and no game was given.
@@ -80,13 +80,14 @@ def layers(policy: Any) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _activation(policy: Any) -> str:
-    """The name of a network's activation. Raises PolicyError if the network cannot be saved."""
+    """Return the name of a network's activation. Raise PolicyError if it cannot be saved."""
     extractor = getattr(policy, "features_extractor", None)
     if not isinstance(policy, ACTOR_CRITICS) or not isinstance(extractor, FlattenExtractor):
         raise PolicyError(
             "only an actor-critic that sees the flat observation can be saved (MlpPolicy, masks in "
-            f"the infos), no {type(policy).__name__} with {type(extractor).__name__}; another "
-            "network plays as module:Class, a class with `name` and choose(states, seats, draws)"
+            f"the infos), not {type(policy).__name__} with {type(extractor).__name__}; to play "
+            "with another network, write a class with `name` and choose(states, seats, draws), and "
+            "name it as module:Class"
         )
     hidden = [m for name, _ in _HEADS.values() for m in getattr(policy.mlp_extractor, name)]
     kinds = {type(module) for module in hidden} - {nn.Linear}
@@ -100,7 +101,7 @@ def _activation(policy: Any) -> str:
 def _refuse_changed_observations(model: BaseAlgorithm) -> None:
     """Refuse a model whose environment has a wrapper that changes observations.
 
-    A model that was loaded without its environment does not tell whether there was such a wrapper.
+    This cannot be checked if the model was loaded without its environment.
     """
     normalised = model.get_vec_normalize_env()
     if normalised is not None and normalised.norm_obs:
@@ -117,7 +118,7 @@ def _refuse_changed_observations(model: BaseAlgorithm) -> None:
 
 
 def _refuse_other_sizes(policy: Any, game: Game) -> None:
-    """Refuse a network whose inputs are not one observation, such as several stacked ones."""
+    """Refuse a network whose input is not one observation, such as several stacked observations."""
     inputs, size = policy.features_dim, game.observation.size
     if inputs != size:
         raise PolicyError(
@@ -128,7 +129,7 @@ def _refuse_other_sizes(policy: Any, game: Game) -> None:
 
 
 def _game_of(model: BaseAlgorithm, given: Game | None) -> Game:
-    """The game of the model's environment, or else the one given. Both must agree."""
+    """Return the game of the model's environment, or else the given game. Both must agree."""
     if given is not None:
         check_game(given)
     env = model.get_env()

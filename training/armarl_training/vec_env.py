@@ -1,8 +1,8 @@
-"""Batches of games as a native SB3 `VecEnv`: one seat learns, players hold the others.
+"""Batches of games as a native SB3 `VecEnv`: one seat learns, and players take the other seats.
 
-The learner sees only its own decisions; between two of them the other seats play. Its reward is its
-own seat's return, no matter which seat ended the game. So a learner that loses on another seat's
-move still gets its reward.
+The learner sees only its own decisions. The other seats play between them. Its reward is its own
+seat's return, no matter which seat ended the game. A learner that loses on another seat's move
+therefore still gets its reward.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def make_vec_env(
 
 
 def _spec(env_id: str) -> Any:
-    """The Gymnasium spec of an ArmaRL id; raises ValueError for any other id."""
+    """Return the Gymnasium spec of an ArmaRL id. Raise ValueError for any other id."""
     own = f"{NAMESPACE}/"
     if not env_id.startswith(own) or env_id not in gymnasium.registry:
         known = ", ".join(name for name in gymnasium.registry if name.startswith(own))
@@ -119,7 +119,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     Attributes:
         refusals: the reason for each illegal action of the last step, by game.
-        endings: number of episodes that have ended, and how many of them by illegal actions.
+        endings: number of episodes that have ended, and how many of them ended by illegal actions.
 
     Example:
         >>> import numpy as np
@@ -139,7 +139,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
         Args:
             batch: the games.
-            max_episode_steps: the number of the learner's decisions after which an episode is
+            max_episode_steps: number of the learner's decisions after which an episode is
                 truncated. None: no limit.
         """
         self._batch, self.game = batch, batch.game
@@ -162,12 +162,12 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     @property
     def batch(self) -> SeatBatch:
-        """The games."""
+        """The batch of games."""
         return self._batch
 
     @alone
     def reset(self) -> NDArray[np.float32]:
-        """Deal all games anew and return the learner's observations, (num_envs, size)."""
+        """Deal new games and return the learner's observations, (num_envs, size)."""
         seeds = None if self._seeds[0] is None else deal_numbers(self._seeds, self.num_envs)
         if seeds is None and not self._begun:
             seeds = random_numbers(self.num_envs)
@@ -225,7 +225,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
     @alone
     def observe(self) -> NDArray[np.float32]:
         """Return the learner's observation of every game, (num_envs, size), and store the masks."""
-        self._begun = True  # after `reset`, or with the games of a checkpoint
+        self._begun = True  # `reset` has dealt the games, or a checkpoint has restored them
         observations = np.empty((self.num_envs, self.game.observation.size), np.float32)
         self.batch.view(observations, self._masks)
         return observations
@@ -245,9 +245,11 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
     def env_method(
         self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
     ) -> Sequence[Any]:
-        """Answer `action_masks`, which MaskablePPO calls; one array serves all games."""
+        """Return the masks if the method is `action_masks`, the only one that MaskablePPO calls."""
         if method_name != "action_masks":
-            raise AttributeError(f"the games of a batch have no method {method_name!r}")
+            raise AttributeError(
+                f"the games of a batch have no method {method_name!r}, only 'action_masks'"
+            )
         masks = self.action_masks()
         return masks if indices is None else masks[self._get_indices(indices)]  # type: ignore[return-value]
 
@@ -260,17 +262,19 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         if attr_name == "opponents":
             self.opponents = value  # raises an error that gives the reason
-        raise AttributeError("the games of a batch have no attributes of their own")
+        raise AttributeError(
+            f"cannot set {attr_name!r}: the games of a batch have no attributes of their own"
+        )
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """True for `Monitor` only, because `infos` already has Monitor's episode entry."""
+        """Return True for `Monitor` only, because `infos` already has Monitor's episode entry."""
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 
     def close(self) -> None:
         pass
 
     def _account(self, i: int, reward: float, final: NDArray[np.float32]) -> dict[str, Any]:
-        """The info entries that SB3 expects for a game that has ended."""
+        """Return the info entries that SB3 expects for a game that has ended."""
         return {
             "terminal_observation": final,
             "TimeLimit.truncated": bool(self.batch.ends[i] == PLAYING),

@@ -1,1 +1,1 @@
-"""Helpers of training that know no learner: run folders, processes, hardware, plots."""
+"""Helpers of training that do not depend on a learner: run folders, processes, hardware, plots."""

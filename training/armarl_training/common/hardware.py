@@ -1,4 +1,4 @@
-"""The hardware that trains a policy: its description for the card, and its faster precision."""
+"""The hardware that trains a policy: its description on the policy card, its faster precision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from armarl.core.threads import available_cores
 
 
 def hardware(device: str) -> dict[str, str | int]:
-    """Describe the machine and torch's version, without the number of threads, a setting."""
+    """Describe the machine and torch's version. (The number of threads is a setting.)"""
     import torch
 
     found: dict[str, str | int] = {
@@ -17,32 +17,34 @@ def hardware(device: str) -> dict[str, str | int]:
         "cores": available_cores(),
         "torch": torch.__version__,
     }
-    if device == "cpu" or not torch.cuda.is_available():  # not available: a simulated GPU
+    if device == "cpu" or not torch.cuda.is_available():  # a GPU without CUDA is simulated
         return found
     return {**found, "gpu": torch.cuda.get_device_name(device)}
 
 
 def processor() -> str:
-    """Return the processor's model if the system tells it, otherwise its architecture."""
+    """Return the processor's model if the system reports it, otherwise its architecture."""
     return _of_the_processor("model name") or platform.processor() or platform.machine()
 
 
 def quicker_precision(device: str) -> str:
-    """Return the faster precision of matrix products: bfloat16 if there are units, else float32.
+    """Return the faster precision of matrix products, float32 or bfloat16.
 
-    On a processor without such instructions, float32 was six times as fast.
+    bfloat16 is faster on devices with units for it. On a processor without such instructions,
+    float32 was six times as fast.
     """
     if device == "cpu":
         its_own = {"amx_bf16", "avx512_bf16"} & _instructions()
         return "bfloat16" if its_own else "float32"
     import torch
 
-    units = torch.cuda.is_available() and torch.cuda.get_device_capability(device)[0] >= 8  # A100
+    # The A100 was NVIDIA's first GPU with such units. Its compute capability is 8.0.
+    units = torch.cuda.is_available() and torch.cuda.get_device_capability(device)[0] >= 8
     return "bfloat16" if units else "float32"
 
 
 def multiplies_matrices() -> bool:
-    """Whether the processor has matrix units (AMX), many times as fast as its other units."""
+    """Return whether the processor has matrix units (AMX), which are many times as fast."""
     return "amx_bf16" in _instructions()
 
 
@@ -51,7 +53,7 @@ def _instructions() -> set[str]:
 
 
 def _of_the_processor(name: str) -> str:
-    """An entry of Linux's /proc/cpuinfo; empty on other systems."""
+    """Return an entry of Linux's /proc/cpuinfo, or an empty string on other systems."""
     info = Path("/proc/cpuinfo")
     for line in info.read_text().splitlines() if info.exists() else ():
         key, _, value = line.partition(":")

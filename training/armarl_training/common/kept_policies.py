@@ -1,7 +1,7 @@
 """Copies, in a run's folder, of the saved policies that its configuration names by path.
 
-The copies make sure that these players never change. The original file may be overwritten, as a
-continuing run does at each of its checkpoints, or be gone when this run is resumed.
+The copies make sure that these players never change. The original file may be overwritten, for
+example at each checkpoint of the run that trains it. It may be gone when this run is resumed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from armarl_training.common.run_folder import RunError
 
 
 def keep_policies(folder: Path, names: Iterable[str | Path]) -> None:
-    """Copy the policies that player specifications name by path. Shipped ones need no copy.
+    """Copy the policies that player specifications name by path, except shipped policies.
 
     Raises:
         RunError: a folder on the way to a copy is a link.
@@ -35,7 +35,7 @@ def keep_policies(folder: Path, names: Iterable[str | Path]) -> None:
 
 
 def as_kept(folder: Path, name: str | Path) -> Spec:
-    """Return a player's specification, with the path of its copy if there is one.
+    """Return a player's specification, with the path of its policy's copy if there is one.
 
     The name of the player does not change.
     """
@@ -47,7 +47,7 @@ def as_kept(folder: Path, name: str | Path) -> Spec:
 
 
 def _copy_of(folder: Path, spec: Spec) -> Path:
-    """The path of a player's copy, chosen such that the player's name stays the same.
+    """Return the path of the copy of a player's policy, chosen so that the player keeps its name.
 
     The name comes from the copy's folder, or from folder and file for names such as `RUN/best`.
     """

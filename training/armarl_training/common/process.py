@@ -8,14 +8,14 @@ import platform
 import torch
 
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1  # parameters of mallopt, from glibc's malloc.h
-_KEPT = 1 << 27  # bytes
+_KEPT = 1 << 27  # bytes; malloc keeps this much freed memory, and maps only larger arrays
 
 
 def settle(threads: int) -> None:
     """Set torch's number of threads, flush denormal numbers to 0, and keep freed memory.
 
-    By default, glibc returns large arrays to the system after every minibatch and gets them as new
-    pages for the next one. With a thousand actions, that took a sixth of PPO's time.
+    By default, glibc returns the memory of large arrays to the system after every minibatch, and
+    gets new pages for the next one. With a thousand actions, that took a sixth of PPO's time.
     """
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)

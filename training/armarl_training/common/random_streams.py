@@ -1,6 +1,6 @@
 """The random streams of a run: independent random number generators from one seed.
 
-The random numbers of a run depend on the numbers below, so these must never change.
+The random numbers of a run depend on the values of `Stream`. Never change these values.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import numpy as np
 
 
 class Stream(IntEnum):
-    """The purpose of a stream."""
+    """The purpose of a random stream."""
 
-    GAMES = 1  # a shard's games; the shard's number follows, and for critics the batch's number
+    GAMES = 1  # a shard's games; `more` is the shard's number, for critics also the batch's number
     LESSONS = 2  # games of the head start
-    UPDATES = 3  # order of the minibatches of our own learners
+    UPDATES = 3  # order of the minibatches of ArmaRL's own learners
 
 
 def entropy(seed: int, stream: Stream, *more: int) -> tuple[int, ...]:
-    """Return the entropy that seeds a generator. `more` tells streams of one kind apart."""
+    """Return the entropy that seeds a generator. `more` distinguishes streams of one purpose."""
     return seed, int(stream), *more
 
 

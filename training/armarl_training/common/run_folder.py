@@ -9,11 +9,11 @@ from armarl.common.files import lock_folder
 
 
 class RunError(RuntimeError):
-    """A run's folder cannot be used this way. The message says what would be right."""
+    """An error: a run's folder cannot be used this way. The message says what would be right."""
 
 
 class LockError(RunError):
-    """A run's folder cannot be locked: another process uses it, or it has links."""
+    """An error: a run's folder cannot be locked. Another process uses it, or it has links."""
 
 
 def lock_run(folder: Path) -> IO[str]:

@@ -1,4 +1,4 @@
-"""Files that only show a training: tables, curves, events. A training never ends because of one."""
+"""Files that only show a training: tables, curves, events. If one fails, the training continues."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from armarl.common.messages import brief, log
 
 
 class SideFiles:
-    """Writes files of a folder as far as that is possible.
+    """A writer of files in a folder. If a file cannot be written, the program continues.
 
     Attributes:
-        failed: the names of the files that could not be written when last tried.
+        failed: names of the files that could not be written at the last attempt.
     """
 
     def __init__(self, folder: Path, goes_on: str) -> None:
-        """Begin without failures.
+        """Create a writer.
 
         Args:
             folder: the folder of the files.
-            goes_on: a name for the work that does not depend on the files, such as "the training".
+            goes_on: name of the work that continues after a failure, such as "the training".
         """
         self._folder, self._goes_on = folder, goes_on
         self.failed: set[str] = set()
 
     def attempt(self, name: str, write: Callable[[], object]) -> None:
-        """Write one of the files. If that fails, log one line, the first time."""
+        """Write one of the files. If that fails, log one line, unless it failed last time, too."""
         try:
             write()
-        except Exception as error:  # TensorBoard's thread passes on whatever it met
+        except Exception as error:  # TensorBoard's thread may raise any error
             if name not in self.failed:
                 self.failed.add(name)
                 said = f"{brief(self._folder / name)} cannot be written ({brief(error)})"

@@ -10,7 +10,7 @@ from html import escape
 from armarl.common.messages import printable
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333", "#999999")
-GRID = 4  # greatest number of grid lines between the ends of an axis
+GRID = 4  # maximum number of grid steps along an axis
 
 Points = Sequence[tuple[float, float]]
 
@@ -64,7 +64,7 @@ class Axes:
         return parts
 
     def titles(self, x: str, y: str) -> list[str]:
-        """Write the titles of the axes: `x` below the labels, `y` upright at the left."""
+        """Write the titles of the axes: `x` below the labels, `y` at the left, turned upwards."""
         middle, left = self.top + self.height / 2, self.left - 46
         below = self.top + self.height + 36
         upright = text(left, middle, y, anchor="middle")
@@ -80,7 +80,7 @@ class Axes:
         return f'<polyline points="{marks}" fill="none" stroke="{colour}"{dashes}/>'
 
     def band(self, low: Points, high: Points, colour: str) -> str:
-        """Fill the room between two lines."""
+        """Fill the area between two lines."""
         places = [self.place(*point) for point in (*low, *reversed(high))]
         marks = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         return f'<polygon points="{marks}" fill="{colour}" fill-opacity="0.2"/>'
@@ -94,14 +94,15 @@ class Axes:
 def _part(number: float, low: float, high: float) -> float:
     if high <= low:
         return 0.5
-    return (number / 2 - low / 2) / (high / 2 - low / 2)  # halves, as the difference may overflow
+    # Halve the numbers first, because their difference may overflow.
+    return (number / 2 - low / 2) / (high / 2 - low / 2)
 
 
 def ticks(low: float, high: float) -> list[float]:
     """Return about four round numbers from `low` to `high`."""
     if high <= low:
         return [low]
-    rough = high / GRID - low / GRID  # in this order nothing overflows
+    rough = high / GRID - low / GRID  # divide first, because high - low may overflow
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * k for k in (1, 2, 2.5, 5, 10) if size * k >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)
@@ -109,7 +110,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def text(x: float, y: float, words: str, anchor: str = "start", colour: str = "#000") -> str:
-    """Draw a line of text. XML has no place for control characters, which names may hold."""
+    """Draw a line of text. Control characters are replaced, because XML does not allow them."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">'
         f"{escape(printable(words))}</text>"

@@ -1,1 +1,1 @@
-"""The settings of a run: their model, their checks, and YAML text."""
+"""The settings of a run: their pydantic model, their checks, and their YAML text."""

@@ -1,7 +1,7 @@
-"""The table of learners, with the properties of each that are known without importing torch.
+"""The table of learners, with the properties that are known without importing torch.
 
-To add a learner of ours, add a line here. A configuration names a learner of your own as
-`module:Class`, and its properties are unknown before it is imported.
+To add a learner to this package, add an entry to LEARNERS. A configuration names a learner of your
+own as `module:Class`. Its properties are unknown until it is imported.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ class LearnerKind(NamedTuple):
     """The properties of a learner that the configuration, the run and saved policies need.
 
     Attributes:
-        made_by: `module:Class`, which is called with the configuration, the game and the pool.
+        made_by: the learner's class, as `module:Class`. It is called with the configuration, the
+            game and the pool of opponents.
         section: section of the configuration with the learner's own settings. Several learners
-            may share one. None: any section.
-        plays: class of the players that the learner trains. None: any class.
-        reads: the settings it reads among those that only some learners read.
-        ours: whether it reads the settings marked OURS. The games of such a learner may be split
-            into shards.
+            may share a section. None: the learner may read any section.
+        plays: kind of weights that the learner trains: network, judge or critic. None: any kind.
+        reads: settings that this learner reads but some other learners do not.
+        ours: whether the learner reads the settings marked OURS. The games of such a learner may
+            be split into shards.
     """
 
     made_by: str
@@ -76,7 +77,7 @@ _ALL_READ = frozenset[str]().union(*(kind.reads for kind in LEARNERS.values()))
 
 
 def is_from_outside(name: str) -> bool:
-    """Whether a learner's name has the form `module:Class`, which has to be imported."""
+    """Return whether a name has the form `module:Class`, so that user code must be imported."""
     return _FROM_OUTSIDE.fullmatch(name) is not None
 
 
@@ -95,7 +96,7 @@ def kind_of(name: str) -> LearnerKind:
 
 
 def is_read_by_some(setting: str) -> bool:
-    """Whether only some learners read a setting or section, see `LearnerKind.reads`."""
+    """Return whether only some learners read a setting or section, see `LearnerKind.reads`."""
     return setting in _ALL_READ
 
 

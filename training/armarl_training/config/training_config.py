@@ -1,4 +1,4 @@
-"""Training configurations: typed and checked YAML files. Every setting can be overridden."""
+"""Training configurations: YAML files with types and checks. Any setting can be overridden."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
 Positive = Annotated[int, Field(strict=True, gt=0, le=MOST)]
 Count = Annotated[int, Field(strict=True, gt=0, le=1 << 24)]  # number of things kept in memory
-Number = Annotated[int, Field(strict=True, ge=0, le=1 << 24)]  # the same, but may be 0
+Number = Annotated[int, Field(strict=True, ge=0, le=1 << 24)]  # like Count, but may be 0
 Passes = Annotated[int, Field(strict=True, gt=0, le=1000)]
 Width = Annotated[int, Field(strict=True, gt=0, le=8192)]
 Real = Annotated[float, Field(strict=True)]  # strict: neither true nor '0.5' is accepted
@@ -43,18 +43,18 @@ Weight = Annotated[Real, Field(ge=0)]
 Part = Annotated[Real, Field(ge=0, le=1)]
 Exploration = Annotated[Part, Field(description="fraction of actions that are random")]
 Rate = Annotated[Real, Field(gt=0)]
-FinalRate = Annotated[Real, Field(ge=0, description="learning rate at the end, reached linearly")]
+FinalRate = Annotated[Real, Field(ge=0, description="learning rate at the end (linear schedule)")]
 Average = Annotated[
-    Real, Field(ge=0, lt=1, description="decay of the average of the weights, per step")
+    Real, Field(ge=0, lt=1, description="decay of the average of the weights, per gradient step")
 ]
 
-# Marks of settings. OURS: ArmaRL's own learners read it, maskable_ppo does not. (Settings that only
-# some of ours read are in `LearnerKind.reads`.) RESOLVED: the machine may choose the value, so it
-# may appear in the configuration of any learner.
+# Marks of settings. OURS: all of ArmaRL's own learners read the setting, but maskable_ppo does not.
+# (`LearnerKind.reads` names the settings that only some of these learners read.) RESOLVED: ArmaRL
+# may choose the value to suit the machine, so the configuration of any learner may contain it.
 OURS: JsonDict = {"ours": True}
 RESOLVED: JsonDict = {"resolved": True}
-MOST_BYTES = 1 << 15  # largest configuration: PyYAML takes up to a second for this much
-MOST_FAULTS = 20  # reported at once
+MOST_BYTES = 1 << 15  # maximum size of a configuration; PyYAML takes up to a second to read it
+MOST_FAULTS = 20  # maximum number of errors in one report
 # Settings that may change when a run is resumed, because they do not affect the part already done.
 CHANGEABLE = (
     "total_decisions",
@@ -100,14 +100,14 @@ class NetworkConfig(_Section):
     advisers: tuple[str, ...] = Field(
         (),
         max_length=16,
-        description="scripted players whose advice the network weighs, such as greedy",
+        description="scripted players, such as greedy, that advise the network on its actions",
     )
     critic_widths: tuple[Width, ...] | None = Field(
         None,
         min_length=1,
         max_length=16,
-        description="ppo: widths of the critic's hidden layers, null: as `widths`; td: widths of "
-        "the judge's layers over the whole board, null: [32]",
+        description="ppo: widths of the critic's hidden layers (null: the same as `widths`); td: "
+        "widths of the judge's layers over the whole board (null: [32])",
     )
 
     @model_validator(mode="after")
@@ -118,11 +118,11 @@ class NetworkConfig(_Section):
 
 
 class PPOConfig(_Section):
-    """Settings of PPO (Schulman et al., 2017). Those that maskable_ppo does not read are marked."""
+    """Settings of PPO (Schulman et al., 2017). `maskable_ppo` does not read those marked *ours*."""
 
     rollout_length: Count = Field(
         64,
-        description="decisions per environment in each rollout; `ppo` counts those of all seats",
+        description="decisions per environment in each rollout; `ppo` counts all seats' decisions",
     )
     minibatch: Count = Field(2048, description="decisions per gradient step")
     epochs: Passes = Field(2, description="passes over each rollout")
@@ -135,22 +135,22 @@ class PPOConfig(_Section):
     clip_range: Real = Field(0.2, gt=0, description="clip range of the probability ratio")
     entropy: Weight = Field(0.02, description="weight of the entropy in the loss at the start")
     final_entropy: Weight = Field(
-        0.005, description="weight of the entropy at the end, reached linearly"
+        0.005, description="weight of the entropy at the end (linear schedule)"
     )
     magnet: Weight = Field(
         0.0,
-        description="weight in the loss of the policy's divergence from the policy with averaged "
-        "weights; 0: off",
+        description="weight of the magnet loss, the policy's divergence from the policy with "
+        "averaged weights; 0: off",
         json_schema_extra=OURS,
     )
     value_coefficient: Weight = Field(0.5, description="weight of the value loss")
     max_gradient_norm: Real = Field(
-        0.5, gt=0, description="longer gradients are scaled down to this"
+        0.5, gt=0, description="maximum norm of a gradient; a larger gradient is scaled down to it"
     )
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
         0,
-        description="lookahead: other actions that the critic judges at each decision; needs "
-        "opponents.share: 0",
+        description="lookahead: number of other actions that the critic evaluates at each "
+        "decision; needs opponents.share: 0",
         json_schema_extra=OURS,
     )
     openings: Part = Field(
@@ -159,17 +159,19 @@ class PPOConfig(_Section):
         json_schema_extra=OURS,
     )
     opening_length: Count = Field(
-        40, description="most random actions at the start of such a game", json_schema_extra=OURS
+        40,
+        description="maximum number of random actions at the start of such a game",
+        json_schema_extra=OURS,
     )
     averaging: Average = Field(
         0.999,
-        description="decay of the average of the weights, per step",
+        description="decay of the average of the weights, per gradient step",
         json_schema_extra=OURS,
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "auto",
-        description="precision of matrix products; auto: the faster one on the machine where the "
-        "run starts",
+        description="precision of matrix products; auto: the faster precision on the machine where "
+        "the run starts",
         json_schema_extra=OURS | RESOLVED,
     )
 
@@ -182,19 +184,22 @@ class TDConfig(_Section):
     epochs: Passes = Field(4, description="passes over each rollout")
     learning_rate: Rate = Field(1e-3, description="Adam's learning rate at the start")
     final_learning_rate: FinalRate = 3e-5
-    value_lambda: Part = Field(0.9, description="lambda of the returns that are the targets")
+    value_lambda: Part = Field(0.9, description="lambda of the TD(lambda) targets")
     temperature: Real = Field(
-        1.0, gt=0, description="softmax temperature of the actions played in training"
+        1.0, gt=0, description="softmax temperature that draws the actions in training"
     )
     exploration: Exploration = 0.01
     openings: Part = Field(0.4, description="fraction of games that begin with random actions")
-    opening_length: Count = Field(8, description="most random actions at the start of such a game")
+    opening_length: Count = Field(
+        8, description="maximum number of random actions at the start of such a game"
+    )
     cut_traces: bool = Field(
         False,
         strict=True,
-        description="end returns at random actions, to learn nothing from what these led to",
+        description="end the targets at random actions, so that nothing is learned from their "
+        "consequences",
     )
-    prizes: Weight = Field(2.0, description="weight in the loss of predicting who takes each prize")
+    prizes: Weight = Field(2.0, description="weight of the loss of predicting who takes each prize")
     averaging: Average = 0.999
 
 
@@ -209,7 +214,7 @@ class CriticConfig(_Section):
     improved_games: Number = Field(
         0,
         description="games per batch and shard that the improved player plays; scripted games "
-        "branch off from their turns",
+        "start from positions of these games",
     )
     improved_from: Part = Field(
         0.5, description="fraction of the training after which the improved games begin"
@@ -218,11 +223,11 @@ class CriticConfig(_Section):
 
 
 class EarlyRewardConfig(_Section):
-    """A different reward at the start that tells more about each game than who won."""
+    """A second reward at the start of the training that says more about a game than who won."""
 
     reward: str | None = Field(None, description="name of the reward, such as gold")
     until: Real = Field(
-        0.5, gt=0, le=1, description="fraction of the training over which it fades out"
+        0.5, gt=0, le=1, description="fraction of the training during which this reward fades out"
     )
 
 
@@ -232,12 +237,12 @@ class ImitationConfig(_Section):
     teacher: str = Field("greedy", description="player to imitate, any player specification")
     games: Whole = Field(0, description="number of games that the teacher plays")
     games_at_once: Count = Field(
-        256, description="games per batch; each batch is learned from and then dropped"
+        256, description="games per batch; the network learns from a batch, then it is discarded"
     )
     passes: Passes = Field(1, description="passes over each batch of games")
     exploration: Exploration = 0.15
     learning_rate: Rate = Field(
-        1e-3, description="Adam's learning rate at the start; it falls to a tenth"
+        1e-3, description="Adam's learning rate at the start; it falls to a tenth of this"
     )
     minibatch: Count = Field(
         512,
@@ -247,44 +252,48 @@ class ImitationConfig(_Section):
 
 
 class OpponentConfig(_Section):
-    """Opponents that hold the other sides in a share of the games, drawn anew for each game."""
+    """Opponents that play the other sides in a share of the games. They are drawn for each game."""
 
     share: Part = Field(
         0.2,
-        description="fraction of games with opponents; in the others the current policy holds all "
-        "sides",
+        description="fraction of games with opponents; in the other games the current policy "
+        "plays all sides",
     )
     earlier: Weight = Field(
-        0.5, description="weight of all earlier versions of the policy in the pool together"
+        0.5, description="total weight of the earlier versions of the policy in the pool"
     )
     players: dict[str, Weight] = Field(
         default_factory=lambda: {"random": 0.1, "greedy": 0.4},
         description="weight of each player, by player specification",
     )
     snapshot_every: Positive = Field(
-        500_000, description="decisions between two earlier versions in the pool"
+        500_000, description="decisions between two copies of the policy that join the pool"
     )
     pool_size: Count = Field(
-        20, description="most earlier versions in the pool; a new one replaces the oldest"
+        20,
+        description="maximum number of earlier versions in the pool; a new one replaces the oldest",
     )
 
     @model_validator(mode="after")
     def _someone_plays(self) -> OpponentConfig:
         together = self.earlier + sum(self.players.values())
         if self.share > 0 and together <= 0:
-            raise ValueError("with a share above 0, at least one opponent needs a weight above 0")
+            raise ValueError(
+                f"all weights are 0; with share: {self.share:g}, at least one opponent needs a "
+                "weight above 0"
+            )
         if together > MOST:
             raise ValueError(f"the sum of the weights must be at most {MOST}, got {together:g}")
         return self
 
 
 class EvaluationConfig(_Section):
-    """Matches that measure the policy: short ones at every checkpoint, long ones at the end."""
+    """Matches that measure the policy: short matches at every checkpoint, long ones at the end."""
 
     opponents: tuple[str, ...] = Field(
         ("random", "greedy"),
         min_length=1,
-        description="anchors, by player specification; the first has rating 0",
+        description="anchors, by player specification; the first anchor has rating 0",
     )
     games: Count = Field(1000, description="games against each opponent at the end")
     progress_games: Number = Field(
@@ -321,8 +330,8 @@ class TrainingConfig(_Section):
     learner: Annotated[str, Field(strict=True)] = Field(
         "ppo",
         description="learning method. `td`: judges of positions; `critic`: critics of scripted "
-        "play; `ppo`: our own PPO; `maskable_ppo`: MaskablePPO of sb3-contrib; or `module:Class`, "
-        "a learner of your own",
+        "play; `ppo`: ArmaRL's own PPO; `maskable_ppo`: MaskablePPO of sb3-contrib; or "
+        "`module:Class`: a learner of your own",
     )
     game: str = Field("armadora", description="name of the game; a game of your own also works")
     options: dict[str, Any] = Field(
@@ -330,41 +339,46 @@ class TrainingConfig(_Section):
     )
     reward: str = Field(
         "win",
-        description="name of the reward to learn: win, gold; or `module:function`, a reward of "
-        "your own",
+        description="name of the reward to learn, such as win or gold; or `module:function`: a "
+        "reward of your own",
     )
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 31)] = Field(
         0, description="seed of all random numbers in training"
     )
     total_decisions: Positive = Field(description="number of decisions to learn from")
     time_limit_minutes: Real | None = Field(
-        None, gt=0, description="time limit; the training ends at the first of both limits"
+        None,
+        gt=0,
+        description="time limit; the training ends at this limit or at `total_decisions`, "
+        "whichever comes first",
     )
     environments: Count = Field(512, description="games played at the same time")
     shards: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
         1,
-        description="equal parts of the environments, each with its own random numbers",
+        description="number of equal parts of the environments, each with its own random numbers",
         json_schema_extra=OURS,
     )
     ray: str | None = Field(
         None,
-        description="address of a Ray cluster that plays the shards, if there are several, and "
-        "the matches at the end",
+        description="address of a Ray cluster, which plays the matches at the end and, if there "
+        "are several shards, the training games",
     )
     checkpoint_every_minutes: Real = Field(
-        2.0, gt=0, description="time between two checkpoints; each also plays the short matches"
+        2.0,
+        gt=0,
+        description="time between two checkpoints; the short matches are played at each of them",
     )
     threads: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
-        2, description="threads of torch"
+        2, description="number of torch's threads"
     )
     device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = Field(
         "cpu",
-        description="device of games and networks, as torch names it: cpu, cuda, cuda:1",
+        description="torch device of the games and the networks, such as cpu, cuda or cuda:1",
     )
     start_from: str | None = Field(
         None,
-        description="saved policy whose weights the run begins with, trained at this table or "
-        "another",
+        description="saved policy whose weights the run starts with; it may come from another "
+        "variant of the game, such as one with more players",
     )
     network: NetworkConfig = NetworkConfig()  # type: ignore[call-arg]
     ppo: PPOConfig = PPOConfig()  # type: ignore[call-arg]
@@ -400,13 +414,18 @@ class TrainingConfig(_Section):
                 "network.advisers; it improves the first of them"
             )
         if self.learner == "td" and network.activation != "relu":
-            raise ValueError("learner: td needs network.activation: relu")
+            raise ValueError(
+                f"learner: td needs network.activation: relu, got {network.activation}"
+            )
         if network.critic_widths is not None and "network.critic_widths" not in reads:
             raise ValueError(
                 f"network.critic_widths has no effect with learner: {self.learner}; leave it out"
             )
         if self.early_reward.reward is not None and "early_reward" not in reads:
-            raise ValueError(f"early_reward needs learner: {readers('early_reward')}")
+            raise ValueError(
+                f"early_reward needs learner: {readers('early_reward')}; leave it out, or change "
+                "the learner"
+            )
         if critic and self.reward != "win":
             raise ValueError("learner: critic learns who wins, so it needs reward: win")
         if is_from_outside(self.reward) and (self.device != "cpu" or self.ppo.looks):
@@ -441,8 +460,8 @@ class TrainingConfig(_Section):
             ):
                 raise ValueError(
                     f"{', '.join(f'{section}.{name}' for name in idle)}: learner: {self.learner} "
-                    f"does not read {section}.*; use {read}.* instead (to drop those of a file, "
-                    f"give {section}={{}})"
+                    f"does not read {section}.*; use {read}.* instead (to discard the {section} "
+                    f"settings of a file, give {section}={{}})"
                 )
         if not self._kind.ours and (idle := _differing(getattr(self, read), only_ours=True)):
             named = ", ".join(f"{read}.{name}" for name in idle)
@@ -452,7 +471,9 @@ class TrainingConfig(_Section):
     @model_validator(mode="after")
     def _shards_are_alike(self) -> TrainingConfig:
         if self.environments % self.shards:
-            raise ValueError(f"shards must divide environments, which is {self.environments}")
+            raise ValueError(
+                f"shards must divide environments, which is {self.environments}, got {self.shards}"
+            )
         if self.shards > 1 and not self._kind.ours:
             wanted = either(name for name, kind in LEARNERS.items() if kind.ours)
             raise ValueError(f"shards: {self.shards} needs learner: {wanted} (or use shards: 1)")
@@ -494,7 +515,7 @@ class TrainingConfig(_Section):
         return self.overridden(overrides, "the run's configuration")
 
     def overridden(self, overrides: list[str], source: str) -> TrainingConfig:
-        """Return a copy with any `key=value` changes.
+        """Return a copy with `key=value` changes to any settings.
 
         Args:
             overrides: the changes, such as `ppo.epochs=3`.
@@ -524,10 +545,10 @@ def shipped_configs() -> dict[str, Path]:
 
 
 def config_file(name: str | Path) -> Path:
-    """Return the file of a configuration, given as a path or as the name of a shipped one.
+    """Return the file of a configuration, given its path or the name of a shipped configuration.
 
     Raises:
-        FileNotFoundError: no such file or name exists. The message lists the shipped ones.
+        FileNotFoundError: no such file or name exists. The message lists the shipped names.
 
     Example:
         >>> from armarl_training.config.training_config import config_file
@@ -557,10 +578,11 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
 
     Args:
         path: path of a YAML file, or name of a shipped configuration, such as `armadora-2p`.
-        overrides: changes as `key=value`; a dot leads into a section, as in `ppo.epochs=3`.
+        overrides: changes as `key=value`. A dot separates a section from its setting, as in
+            `ppo.epochs=3`.
 
     Returns:
-        The checked configuration, with defaults for all settings that are not given.
+        The checked configuration, with defaults for all settings that the file does not contain.
 
     Raises:
         ConfigError: a setting is unknown or has a wrong value, or the file is not YAML or is
@@ -595,8 +617,8 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
 def split_setting(text: str) -> tuple[str, str, str]:
     """Split `key=value` into key, equals sign (empty if there is none) and value.
 
-    A player of `opponents.players` may have settings of its own, as in `greedy:style=settler=1`,
-    so that key is split at its last equals sign.
+    A player of `opponents.players` may have settings of its own. A text such as
+    `opponents.players.greedy:style=settler=1` is therefore split at its last equals sign.
     """
     at_last = text.strip().startswith(PLAYERS)
     key, equals, value = text.rpartition("=") if at_last else text.partition("=")
@@ -647,14 +669,14 @@ def _override(settings: dict[str, Any], override: str) -> None:
 
 
 def _path(key: str) -> list[str]:
-    """Split a key into sections and name. A player's name may have dots, as in runs/my.run."""
+    """Split a key into sections and name. A player's name may contain dots, as in runs/my.run."""
     if key.startswith(PLAYERS):
         return [*PLAYERS.removesuffix(".").split("."), key.removeprefix(PLAYERS)]
     return key.split(".")
 
 
 def _as_it_comes(sections: list[str]) -> dict[str, Any]:
-    """The value that an override starts from if the file has none: a mapping's default, or {}."""
+    """Return the mapping that an override changes if the file has none: its default, or {}."""
     if sections == ["opponents", "players"]:
         return OpponentConfig().players  # type: ignore[call-arg]
     return {}
@@ -674,12 +696,12 @@ WANTED = {  # pydantic's error type: the message that replaces pydantic's
     "tuple_type": "must be a list, as in [64, 64] or [random, greedy]",
     "dict_type": "must be names and values, as in {players: 3}",
     "model_type": "must be settings and values, as in {epochs: 3}",
-    "string_pattern_mismatch": "must be cpu, cuda or a GPU by number such as cuda:0",
+    "string_pattern_mismatch": "must be cpu, cuda or a numbered GPU such as cuda:0",
 }
 
 
 def _explain(error: ValidationError) -> list[str]:
-    """Return one line per error. For an unknown name it lists the known ones."""
+    """Return one line per error. The line of an unknown name lists the known names."""
     lines = []
     for fault in error.errors()[:MOST_FAULTS]:
         name = printable(".".join(str(part)[:100] for part in fault["loc"]))
@@ -695,7 +717,7 @@ def _explain(error: ValidationError) -> list[str]:
             near = did_you_mean(str(fault["loc"][-1]), known)
             meant = f" (did you mean {' or '.join(inside)}?)" if inside else near
             lines.append(f"  {name}: unknown setting{meant}; choose from {', '.join(known)}")
-        elif fault["type"] == "value_error":  # from our validators, whose message is complete
+        elif fault["type"] == "value_error":  # from the validators above, with complete messages
             said = fault["msg"].removeprefix("Value error, ")
             lines.append(f"  {name}: {said}" if name else f"  {said}")
         elif fault["type"] == "missing":

@@ -1,4 +1,4 @@
-"""YAML for configurations: safe for files from strangers, and numbers are read as people expect."""
+"""YAML for configurations: safe for files from strangers, with numbers that read as expected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import yaml
 
 from armarl.common.messages import brief, printable
 
-MOST_NESTED = 32  # levels
+MOST_NESTED = 32  # maximum number of nested levels
 NUMBERS = {  # texts that are read as numbers
     "tag:yaml.org,2002:int": re.compile(
         r"[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*|[1-9][0-9]*[eE]\+?[0-9]{1,2})$"
@@ -22,11 +22,11 @@ NUMBERS = {  # texts that are read as numbers
 
 
 class _Loader(yaml.SafeLoader):
-    """A YAML loader without aliases and deep nesting, and with other rules for numbers.
+    """A YAML loader that refuses aliases and deep nesting, and has its own rules for numbers.
 
     With aliases, a few lines could stand for billions of values. With deep nesting, PyYAML goes
-    through all outer levels again at every level. 3e6 is an integer here. 2:30 is not a number; in
-    plain YAML it would be 150.
+    through all outer levels again at every level. 3e6 is an integer here. 2:30 is text here; plain
+    YAML reads it as 150.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own
@@ -36,7 +36,7 @@ class _Loader(yaml.SafeLoader):
 
     def construct_yaml_int(self, node: Any) -> int:
         text = str(self.construct_scalar(node)).lower()
-        if not NUMBERS[node.tag].match(text):  # an explicit tag may stand before any text
+        if not NUMBERS[node.tag].match(text):  # an explicit tag may precede any text
             raise yaml.constructor.ConstructorError(
                 None, None, f"{text[:100]!r} is not a whole number", node.start_mark
             )
@@ -56,7 +56,7 @@ class _Loader(yaml.SafeLoader):
 
     def _go_deeper(self) -> None:
         if self.flow_level + len(self.indents) > MOST_NESTED:
-            raise yaml.YAMLError("it is nested too deeply")
+            raise yaml.YAMLError(f"it is nested too deeply (more than {MOST_NESTED} levels)")
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         self._refuse_twins(node)
@@ -82,7 +82,7 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 class _Dumper(yaml.SafeDumper):
-    """A YAML dumper that quotes every text which `_Loader` would read as something else."""
+    """A YAML dumper that quotes every text that `_Loader` would not read as text."""
 
     yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
 
@@ -91,11 +91,11 @@ def parsed(text: str) -> Any:
     """Parse a YAML text.
 
     Raises:
-        ValueError: it is not valid YAML, or it has aliases, duplicate keys or deep nesting.
+        ValueError: the text is not valid YAML, or it has aliases, duplicate keys or deep nesting.
     """
     try:
         return yaml.load(text, _Loader)
-    except yaml.YAMLError as error:  # its text shows the line, and marks the error below it
+    except yaml.YAMLError as error:  # the error's text shows the line, with a mark below it
         raise ValueError("\n".join(map(printable, str(error).splitlines()))) from error
     except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
         # Errors inside PyYAML: a list as a key, `!!float ''`, `!!timestamp x`

@@ -1,8 +1,9 @@
-"""Short programs that train with other RL libraries, one for each; see frameworks.md.
+"""Short programs that use other libraries for RL and experiments; see frameworks.md.
 
     python -m armarl_training.examples.cleanrl one-seat --decisions 50000
 
-Every program trains on two-player Armadora, in one seat against the random player ("one-seat") or
-in both ("all-seats"). It counts illegal actions, and measures its win rate against random before
-and after training. It needs the library that it is named after, and no other extra of this package.
+A program for an RL library trains on two-player Armadora, in one seat against the random player
+("one-seat") or in both seats ("all-seats"). It counts illegal actions, and measures its win rate
+against random before and after training. A program needs the library that it is named after, and no
+other extra of this package.
 """

@@ -1,11 +1,12 @@
-"""AgileRL's PPO: one seat with its own rollouts, and all seats of the AEC environment.
+"""AgileRL's PPO: one seat with AgileRL's rollouts, and all seats of the AEC environment.
 
-Its rollouts read `info["action_mask"]` of vector environments. Its multi-agent algorithms accept
-only parallel environments, so all seats need a custom loop, as in its tutorials. Each decision
-learns from the return of its own seat, no matter which seat ended the game.
+AgileRL's rollouts read `info["action_mask"]` of vector environments. Its multi-agent algorithms
+accept only parallel environments, so training in all seats needs a custom loop, as in AgileRL's
+tutorials. Each decision is learned from with the return of its own seat, no matter which seat ended
+the game.
 
-In one seat, too, it learns from returns minus the critic's value (`use_gae=False`). Its GAE cuts a
-game off before the last decision, the only one with a reward (version 2.58.0).
+In one seat, too, the advantage is the return minus the critic's value (`use_gae=False`). AgileRL's
+GAE cuts a game off before its last decision, the only one with a reward (version 2.58.0).
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def all_seats(decisions: int, seed: int) -> Learning:
 
 
 def _play(env: Any, agent: PPO, seed: int) -> list[dict[str, Any]]:
-    """Play a game; return its decisions in AgileRL's format, each with its own seat's return."""
+    """Play a game. Return its decisions in AgileRL's format, each with its own seat's return."""
     env.reset(seed=seed)
     movers, rows = [], []
     for name in env.agent_iter():

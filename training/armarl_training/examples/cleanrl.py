@@ -1,9 +1,9 @@
 """A PPO loop in one file with action masks, after CleanRL's `ppo.py`: one seat, or all seats.
 
-CleanRL's code is copied, not imported, so only torch is needed. The loop uses Gymnasium's vector
-environments with `autoreset_mode="SAME_STEP"`, so that every row of the buffer is a decision. In
-all seats, a decision's successor is the *same seat's* next decision. Its reward is the sum of the
-rewards in between.
+The loop is a copy of CleanRL's code, so only torch is needed. It uses Gymnasium's vector
+environments with `autoreset_mode="SAME_STEP"`, so that every row of the buffer is a decision. With
+all seats, the successor of a decision is the *same seat's* next decision, and its reward is the sum
+of the rewards in between.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Rows:
 
 
 def update(agent: Agent, optimiser: torch.optim.Optimizer, rows: Rows) -> None:
-    """Update as CleanRL does: some epochs of clipped gradient steps on rows with an advantage."""
+    """Update as CleanRL does: some epochs of clipped gradient steps, on rows with an advantage."""
     kept = rows.known.reshape(-1)
     observations, masks, actions, logprobs, advantages, values = (
         column.reshape(kept.numel(), *column.shape[2:])[kept]
@@ -138,7 +138,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
 
 def all_seats(decisions: int, seed: int) -> Learning:
-    """Train one learner in all seats of `SelfPlayBatch`: the AEC games, many at once."""
+    """Train one learner in all seats of a `SelfPlayBatch`, which plays many games at once."""
     batch = armarl.SelfPlayBatch(GAME, ENVS)
     game = batch.game
     agent, optimiser = _agent(game, seed)
@@ -157,7 +157,8 @@ def all_seats(decisions: int, seed: int) -> Learning:
                 rewards[step], ends[step] = turn.rewards, turn.ends != 0
                 illegal += int((turn.ends == ILLEGAL).sum())
             # Go backwards. For every seat of every game, keep the value and the advantage of its
-            # next decision, and its rewards before that; unknown at the end of the rollout.
+            # next decision, and its rewards before that decision. At the end of the rollout they
+            # are unknown.
             value, advantage = np.zeros((ENVS, game.players)), np.zeros((ENVS, game.players))
             known, gained = np.zeros((ENVS, game.players), bool), np.zeros((ENVS, game.players))
             own = rows.values.numpy()

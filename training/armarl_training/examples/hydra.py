@@ -1,11 +1,11 @@
-"""Hydra composes, changes and sweeps the configurations of `armarl train`.
+"""Hydra: compose, change and sweep the configurations of `armarl train`.
 
     python -m armarl_training.examples.hydra total_decisions=50_000
     python -m armarl_training.examples.hydra --multirun seed=1,2,3 ppo.epochs=2,4
     python -m armarl_training.examples.hydra --config-name armadora-3p
 
-For a setting that the configuration file does not name, write `++evaluation.games=200`. Every run
-is in the folder `run` of its Hydra job, where `armarl evaluate` finds it.
+For a setting that the configuration file does not contain, write `++evaluation.games=200`. Every
+run is in the folder `run` of its Hydra job. `armarl evaluate` accepts this folder.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from armarl_training.run.run import start_run
 
 
 def train(settings: DictConfig) -> float:
-    """Train, and return the win rate against greedy, which a sweeper can maximise."""
+    """Train, and return the win rate against greedy, which one of Hydra's sweepers can maximise."""
     config = TrainingConfig.model_validate(OmegaConf.to_container(settings))
     run = start_run(config, Path(HydraConfig.get().runtime.output_dir) / "run")
     if not run.train():

@@ -18,7 +18,7 @@ from armarl.core.game import Game
 from armarl.games.make_game import make_game
 
 GAME = "armadora"
-# From observations (n, size) and masks (n, actions) to actions (n,).
+# Maps observations (n, size) and masks (n, actions) to actions (n,).
 Chooser = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[Any]]
 
 
@@ -26,8 +26,9 @@ class Learning(NamedTuple):
     """A policy in training.
 
     Attributes:
-        choose: the current policy.
-        train: trains it; returns the number of decisions, and how many of them were illegal.
+        choose: the current policy, as a function.
+        train: function that trains the policy. It returns the number of decisions, and how many of
+            them were illegal actions.
     """
 
     choose: Chooser
@@ -51,9 +52,9 @@ def main(library: str, modes: Mapping[str, Callable[[int, int], Learning]]) -> N
     """Train and measure in one mode, and print a row of the table as JSON.
 
     Args:
-        library: the distribution whose version is printed.
-        modes: by name, functions that take a number of decisions and a seed and return a
-            `Learning`.
+        library: name of the Python distribution whose version is printed.
+        modes: functions by the name of their mode. Each takes a number of decisions and a seed, and
+            returns a `Learning`.
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("mode", choices=modes)
@@ -82,7 +83,7 @@ def main(library: str, modes: Mapping[str, Callable[[int, int], Learning]]) -> N
 
 
 def _win_rate(choose: Chooser, games: int, seed: int) -> list[float]:
-    """Return the win rate against random, and its 95 % interval."""
+    """Return the win rate against random, and the ends of its 95 % interval."""
     game = make_game(GAME)
     learnt = play_match(game, [LearntPlayer(game, choose), "random"], games, 1000 + seed)
     own = learnt.standings[0]

@@ -2,7 +2,8 @@
 
     python -m armarl_training.examples.minari armadora/greedy-v0 --player greedy --games 100
 
-Minari stores it in its own folder (`MINARI_DATASETS_PATH`), with the environment of the games.
+Minari stores the dataset in its own folder (`MINARI_DATASETS_PATH`), with the specification of the
+environment.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from armarl.roster.make_player import make_player
 
 
 def record(name: str, player: str, games: int, seed: int = 0) -> minari.MinariDataset:
-    """Record games of a player against random ones as a Minari dataset."""
+    """Record a player's games against random opponents as a Minari dataset."""
     env = gymnasium.make("armarl:armarl/Armadora-v0", mask="observation")
     collector = minari.DataCollector(env)
     inside, rng = env.unwrapped, np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Stable-Baselines3's MaskablePPO: one seat against random, and self-play against itself."""
+"""MaskablePPO of Stable-Baselines3's contrib package: one seat against random, and self-play."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ SETTINGS: dict[str, Any] = {
 
 
 def one_seat(decisions: int, seed: int) -> Learning:
-    """Train in a seat that is drawn anew for every game, with the random player in the other."""
+    """Train in one seat, drawn for every game, with the random player in the other seat."""
     env = make_vec_env(GAME, n_envs=64, seed=seed)
     return _learning(MaskablePPO("MlpPolicy", env, seed=seed, **SETTINGS), env, decisions)
 
 
 def all_seats(decisions: int, seed: int) -> Learning:
-    """Train against the current model, which holds the other seat."""
+    """Train against the current model, which plays the other seat."""
     game = make_game(GAME)
     latest = LearntPlayer(game, lambda observations, masks: choose(observations, masks), "latest")
     env = make_vec_env(game, n_envs=64, seed=seed, opponents=latest)

@@ -1,10 +1,11 @@
 """Tianshou's DQN: one seat, and both seats of the AEC environment.
 
-Its policies expect `{"obs": ..., "mask": ...}`, and its multi-agent side uses PettingZoo's own
-names. In one seat it learns from six-step returns with a target network. In both seats, the
+Tianshou's policies expect `{"obs": ..., "mask": ...}`, and its multi-agent code uses PettingZoo's
+own names. In one seat, DQN learns from six-step returns with a target network. In both seats, the
 successor of a transition is often the *other* agent's observation, so bootstrapping from it would
-learn the opponent's value. Returns over the rest of the game need no bootstrapping, and include the
-reward no matter which agent ended the game. (The horizon is longer than any game, undiscounted.)
+learn the opponent's value. Returns over the rest of the game need no bootstrapping. They include
+the reward no matter which agent ended the game. (The horizon is longer than any game, and nothing
+is discounted.)
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from armarl import armadora_v0
 from armarl_training.examples.measured import Learning, main
 
 ENVS = 16
-KEPT, REPLAYS = 50_000, 4  # decisions in the buffer, and updates with each
+KEPT, REPLAYS = 50_000, 4  # decisions in the buffer, and how often each is learned from
 AHEAD, TARGET_EVERY = 6, 500  # steps of a return, and updates between copies of the target network
-TO_THE_END = 200  # actions; no two-player game of Armadora is longer
+TO_THE_END = 200  # number of actions that no two-player game of Armadora exceeds
 
 
 def one_seat(decisions: int, seed: int) -> Learning:
@@ -55,7 +56,7 @@ def all_seats(decisions: int, seed: int) -> Learning:
 
 
 def _dqn(space: Any, actions: Any, horizon: int, *, target_every: int = 0) -> DQN:
-    """Build a DQN with returns over `horizon` transitions; with a target network, as double DQN."""
+    """Build a DQN with returns over `horizon` transitions, double if it has a target network."""
     network = Net(state_shape=space.shape, action_shape=actions.n, hidden_sizes=[128, 128])
     policy = DiscreteQLearningPolicy(
         model=network, action_space=actions, observation_space=space, eps_training=0.1
@@ -73,7 +74,7 @@ def _dqn(space: Any, actions: Any, horizon: int, *, target_every: int = 0) -> DQ
 def _learning(
     algorithm: Any, policy: Any, envs: list[Any], ours: list[Any], decisions: int, seed: int
 ) -> Learning:
-    """Build the trainer. `envs` are as Tianshou wraps them, `ours` are those inside."""
+    """Build the trainer. `envs` may have Tianshou's wrapper; `ours` are ArmaRL's environments."""
     np.random.seed(seed)
     vector = DummyVectorEnv([lambda env=env: env for env in envs])
     vector.seed(seed)

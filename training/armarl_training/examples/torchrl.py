@@ -1,8 +1,8 @@
 """TorchRL: PPO in one seat with its collector and losses, and policy gradients in all seats.
 
 TorchRL reads masks from infos (vector environments) or observations (PettingZoo), and needs them as
-bool. In its PettingZoo wrapper every agent acts at every step. The key "mask" tells whose action
-counted. Only these actions are learned from, each with its own agent's return.
+bool. In its PettingZoo wrapper every agent acts at every step. The key "mask" says which agent's
+action was played. Only the played actions are learned from, each with its own agent's return.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
     def train() -> tuple[int, int]:
         taken = 0
-        before = envs.unwrapped.endings.illegal  # GymWrapper tries the environment
+        before = envs.unwrapped.endings.illegal  # GymWrapper has tried out the environment already
         collector = Collector(env, actor, frames_per_batch=ENVS * STEPS, total_frames=decisions)
         for data in collector:
             with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Weights & Biases: train a run and log it; offline unless WANDB_MODE is set.
+"""Weights & Biases: train a run and log it. The log is offline unless WANDB_MODE is set.
 
 python -m armarl_training.examples.wandb --run runs/logged total_decisions=50_000
 """
@@ -16,7 +16,7 @@ from armarl_training.run.run import Report, start_run
 
 
 def train(folder: Path, settings: list[str]) -> Path:
-    """Train with the shipped configuration and changed settings; return the log's folder."""
+    """Train with the configuration `armadora-ppo` and some changes. Return the log's folder."""
     run = start_run(load_config("armadora-ppo", settings), folder)
     with wandb.init(
         project="armarl",

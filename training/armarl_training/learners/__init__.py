@@ -1,1 +1,1 @@
-"""The learners, one folder or file each."""
+"""The learners, each in its own folder or file."""

@@ -1,7 +1,8 @@
 """MaskablePPO of sb3-contrib as a learner. All uses of SB3's private names are in this module.
 
-The learner holds one seat, drawn anew for every game, and learns only from that seat. The current
-policy or a player of the pool holds the other seats. A partner's seat is always held by the policy.
+The learner plays one seat of each game, drawn at random when the game starts, and learns only from
+that seat. The current policy or a player of the pool plays the other seats. The policy always plays
+the seat of a partner.
 """
 
 from __future__ import annotations
@@ -45,13 +46,14 @@ from armarl_training.networks.layers import ACTIVATIONS, put_in_place
 from armarl_training.sb3 import layers
 from armarl_training.vec_env import SeatVecEnv
 
-# Layout of torch's saved generator: bytes; two numbers give its position among its 624 words.
+# Byte layout of the saved state of torch's generator. The numbers of words left and of the next
+# word give its position among its 624 words.
 _LEFT, _NEXT, _WORDS = slice(8, 12), slice(16, 24), 624
-LATEST = 0  # player number of the current policy; the pool's slots follow from 1 on
+LATEST = 0  # player number of the current policy; slot k of the pool has number k + 1
 
 
 class PoolBatch(SeatBatch):
-    """Games whose other sides are drawn for every game: players of the pool or the policy."""
+    """Games that draw a player for each other side: a player of the pool, or the policy."""
 
     def __init__(self, game: Game, pool: OpponentPool, size: int, seed: int, reward: str) -> None:
         self.pool, self._reward = pool, Reward(game, reward)
@@ -67,19 +69,21 @@ class PoolBatch(SeatBatch):
             self.rewards[over] = returns[np.arange(over.size), self.seats[over]]
 
     def refresh(self, latest: Player) -> None:
-        """Set the players: this policy, and the players that are in the pool now."""
+        """Set the players: the current policy, and the present players of the pool."""
         self.seat_players([latest, *self.pool.players])
 
     def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
-        sides = np.array(self.game.sides)  # clockwise; the pattern is the same from every seat
+        # The sides of the seats, clockwise. Their pattern is the same from every seat.
+        sides = np.array(self.game.sides)
         number = int(sides.max()) + 1
         held = np.full((games.size, number), LATEST)
-        held[:, 1:] = self.pool.draw(self.rng, games.size, number) + 1  # LEARNER becomes LATEST
+        # LEARNER is -1, so adding 1 turns it into LATEST, and a slot into the player's number.
+        held[:, 1:] = self.pool.draw(self.rng, games.size, number) + 1
         return held[:, (sides[1:] - sides[0]) % number]
 
 
 class SelfPlayVecEnv(SeatVecEnv):
-    """Games against a pool. It keeps the learner's recent returns by opponent."""
+    """Games against a pool, with the learner's recent returns against each opponent."""
 
     def __init__(self, game: Game, pool: OpponentPool, size: int, seed: int, reward: str) -> None:
         self.games = PoolBatch(game, pool, size, seed, reward)
@@ -95,7 +99,7 @@ class SelfPlayVecEnv(SeatVecEnv):
 
 
 class MaskablePPOLearner:
-    """The learner of MaskablePPO, in one seat of every game; see `learner.Learner`."""
+    """A learner that uses MaskablePPO in one seat of every game; see `learner.Learner`."""
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
         rollout = config.environments * config.ppo.rollout_length
@@ -133,7 +137,10 @@ class MaskablePPOLearner:
             model.train()
         except ValueError as error:
             if "constraint" in str(error):  # torch's distributions refuse NaN
-                raise RunError("the training has diverged: logits are not finite") from error
+                raise RunError(
+                    "the training has diverged: logits are not finite. A lower learning rate may "
+                    "help in a new run"
+                ) from error
             raise
         return {
             name.removeprefix("train/"): float(value)
@@ -172,7 +179,7 @@ class MaskablePPOLearner:
         return right / order.size
 
     def recent(self) -> dict[str, float]:
-        """Return the mean return of the last games against each opponent."""
+        """Return the mean return of the latest games against each opponent."""
         return {name: float(np.mean(last)) for name, last in sorted(self.env.recent.items())}
 
     def in_play(self) -> NDArray[np.int64]:
@@ -210,7 +217,7 @@ class MaskablePPOLearner:
         }
 
     def save(self) -> Saved:
-        """Return weights, optimiser, games and all random state, including SB3's global ones."""
+        """Return weights, optimiser, games and all random state, including SB3's global state."""
         policy = self.model.policy
         tensors = {f"networks/{name}": t.numpy() for name, t in policy.state_dict().items()}
         tensors |= saved_optimiser(policy.optimizer)
@@ -248,7 +255,7 @@ class MaskablePPOLearner:
             check_range(games["seats"], 0, self._game.players - 1, "the games' seats")
             most = len(env.games.pool.players)  # 0: the latest policy; above: the pool
             check_range(games["lineups"], LEARNER, most, "the games' lineups")
-            # Without a learner, games would be dealt forever to find one that waits for it.
+            # If no lineup had a learner, the batch would deal forever to find one.
             check_range(games["lineups"][:, 0], LEARNER, LEARNER, "the lineups' learners")
             env.games.restore(states, games["seats"], games["lineups"], games["chance"])
             env.lengths = games["lengths"].copy()
@@ -258,29 +265,34 @@ class MaskablePPOLearner:
         env.games.rng.bit_generator.state = values["games_chance"]
         kind, place, *numpy_rest = values["numpy_chance"]
         if not 0 <= count_of(place) <= tensors["chance/numpy"].size:  # NumPy does not check this
-            raise ValueError(f"the position in NumPy's generator is out of range: {place}")
+            raise ValueError(
+                f"the position in NumPy's generator is out of range: {place}, of "
+                f"{tensors['chance/numpy'].size} words"
+            )
         np.random.set_state((kind, tensors["chance/numpy"], place, *numpy_rest))
         torch.set_rng_state(torch.from_numpy(_generator(tensors["chance/torch"])))
 
 
 def _generator(saved: NDArray[Any]) -> NDArray[np.uint8]:
-    """Check a saved state of torch's generator, since torch does not check it, and return it.
+    """Return a checked copy of a saved state of torch's generator. torch does not check the state.
 
     Raises:
-        ValueError: it is not a state, or its position would make torch read beyond its last word.
+        ValueError: the array is not a state, or its position would make torch read beyond its last
+            word.
     """
     check_arrays({"torch": saved}, {"torch": torch.get_rng_state().numpy()}, "the random state of")
     state = np.ascontiguousarray(saved)
     left, place = int(state[_LEFT].view(np.int32)[0]), int(state[_NEXT].view(np.uint64)[0])
     if left < 1 or left + place > _WORDS + 1:  # with 1 left, torch generates new words first
         raise ValueError(
-            f"the position in torch's generator is out of range: {place}, with {left} words left"
+            f"the position in torch's generator is out of range: {place}, with {left} of {_WORDS} "
+            "words left"
         )
     return state.copy()
 
 
 class _NoCallback(BaseCallback):
-    """An empty callback, since SB3 needs one. The run does the usual work of callbacks."""
+    """An empty callback, because SB3 needs one. The run does the usual work of callbacks."""
 
     def _on_step(self) -> bool:
         return True

@@ -1,9 +1,9 @@
 """Advantages and value targets of every decision, seat by seat (Schulman et al., 2016).
 
 In a game with several seats, the next step after a seat's decision is that seat's own next
-decision. The moves of the others in between are part of its environment. So a seat's return arrives
-at its last decision of the game, no matter which seat ended the game. Partners each get the return
-of their side.
+decision. The moves of the other seats between them are part of its environment. A seat therefore
+gets its return at its last decision of the game, no matter which seat ended the game. Each partner
+gets the return of their side.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def seat_advantages(
     value_lambda: float,
     device: LearnerDevice,
 ) -> tuple[Array, Array]:
-    """Compute generalised advantages and lambda-returns of a rollout, without discounting.
+    """Compute the generalised advantages and lambda-returns of a rollout, without discounting.
 
     Args:
         movers: the seat that decided, int64, shape (steps, games).
         learners: whether the learner decided, and in the last row whether it decides next, bool,
             shape (steps + 1, games).
         ends: not PLAYING where the decision ended its game, int8, shape (steps, games). The next
-            step is then the first of another game.
+            step then starts a new game.
         rewards: every seat's return at the end of a game, float32, shape (steps, games, players).
         values: every seat's value before the decision, float32, shape (steps, games, players).
         last_values: every seat's value after the last step, float32, shape (games, players).
@@ -65,8 +65,9 @@ def seat_advantages(
 
     Returns:
         The advantages of the seats that decided, float32, shape (steps, games), and the value
-        targets of all seats, float32, shape (steps, games, players). For a seat that did not
-        decide, the target is its value at the learner's next decision in the game. Both are 0
+        targets of all seats, float32, shape (steps, games, players). The target of the seat that
+        decided is its lambda-return. The target of another seat is its lambda-return at its own
+        next decision, or its return or last value if there is none. Advantages and targets are 0
         where an opponent decided.
     """
     (steps, games, players), zeros = values.shape, device.zeros
@@ -90,15 +91,15 @@ def seat_advantages(
 def look_back(course: Course, i: int, thread: int) -> None:
     """Go backwards through game `i` and write its advantages and targets.
 
-    The critic learns only from positions where the learner decides, so only their values are used.
-    Where an opponent is to move, the critic would take the opponent for the learner. If the rollout
-    stops with an opponent to move, the game is known only up to the learner's last decision, and
-    that decision gets advantage 0.
+    The critic learns only from positions where the learner decides, so only the values of these
+    positions are used. Where an opponent is to move, the critic would assume that the learner
+    moves. If the rollout stops with an opponent to move, the game is known only up to the learner's
+    last decision, and that decision gets advantage 0.
     """
     scratch = course.scratch[own(thread)]
     steps, _, players = course.values.shape
-    # For each seat: the value of its next decision, or its return; the advantage there; and the
-    # difference there between lambda-return and value.
+    # For each seat: the value at its next decision, or its return; the advantage of that decision;
+    # and the lambda-return minus the value at that decision.
     following, advantage, surplus = scratch[0], scratch[1], scratch[2]
     for seat in range(players):
         following[seat], advantage[seat], surplus[seat] = course.last_values[i, seat], 0.0, 0.0
@@ -131,12 +132,13 @@ def lambda_returns(
     values: NDArray[np.float32],
     value_lambda: float,
 ) -> NDArray[np.float32]:
-    """Compute the lambda-returns, which are the targets of the values before each action.
+    """Compute the lambda-returns, the targets of the values before each action.
 
     Args:
         ends: not PLAYING where the action ended its game, shape (steps, games).
-        cut: where the return is cut because the action was random (Watkins, 1989), shape
-            (steps, games). The target there is the value itself, and earlier returns end there.
+        cut: whether the return is cut because the action was random (Watkins, 1989), shape
+            (steps, games). The target of such an action is the value before it, and earlier returns
+            end with this value.
         outcomes: the true outcome at the end of a game, shape (steps, games, ...).
         values: the predicted outcome before each action, shape (steps + 1, games, ...).
         value_lambda: lambda of the returns.

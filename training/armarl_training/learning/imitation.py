@@ -1,8 +1,8 @@
 """Imitation data for a head start: positions of whole games with a teacher's choices.
 
-The learner imitates the teacher's choice at every position. Sometimes a random action is played
-instead, so that the learner also sees positions that the teacher would not reach. The value network
-learns from the results of the games.
+The learner imitates the teacher's choice at every position. Sometimes the game continues with a
+random action instead, so that the learner also sees positions that the teacher would not reach. The
+value network learns from the results of the games.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def play_imitation_games(
         teacher: the player to imitate.
         games: number of games.
         exploration: fraction of actions that are random instead of the teacher's.
-        reward: name of the reward of the returns, see `rewards`.
+        reward: name of the reward that the returns contain, see `rewards`.
         rng: random number generator for deals, the teacher's draws and random actions.
     """
     chance_player = RandomPlayer(game)

@@ -2,9 +2,9 @@
 
 A *run* owns its folder, the clock, the configuration and the checkpoint file. The *pool* owns the
 opponents. The *learner* owns its networks, its optimiser, its games in play and all their random
-generators. Each saves what it owns, with the shared functions of `saving`. A learner is one module
-and a line in `config.learner_kinds`: `ppo`, `td` and `critic` are implemented in this package, and
-`maskable` uses sb3-contrib. A learner in user code is named as `module:Class`.
+generators. Each of them saves its own state, with the shared functions of `saving`. A learner is a
+class with an entry in `config.learner_kinds`: `ppo`, `td` and `critic` are implemented in this
+package, and `maskable` uses sb3-contrib. A learner in user code is named as `module:Class`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Learner(Protocol):
-    """The methods that a run needs of a learner.
+    """The attributes and methods that a run needs of a learner.
 
     Attributes:
-        decisions: total number of decisions that it has learned from.
+        decisions: total number of decisions that the learner has learned from.
     """
 
     @property
@@ -45,7 +45,7 @@ class Learner(Protocol):
         """Play one rollout and learn from it.
 
         Args:
-            done: the fraction of the training that is over, in [0, 1]. Rates fall with it.
+            done: the fraction of the training that is over, in [0, 1]. Rates change with it.
 
         Returns:
             Statistics to plot, numbers by name. A name must not be one of the run's own columns,
@@ -54,19 +54,19 @@ class Learner(Protocol):
         ...
 
     def imitate(self, data: ImitationData, rate: float) -> float:
-        """Make one pass over a teacher's choices; return the fraction predicted correctly."""
+        """Make one pass over a teacher's games, and return the fraction of correct predictions."""
         ...
 
     def recent(self) -> dict[str, float]:
-        """Return the learner's mean return in the last games against each opponent, by name."""
+        """Return the learner's mean return in the latest games against each opponent, by name."""
         ...
 
     def in_play(self) -> NDArray[np.int64]:
-        """Return the pool slots of all players in running games. LEARNER may be among them."""
+        """Return the slots of all players in running games. LEARNER may be among them."""
         ...
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """Return a copy of the current policy, or of the one with averaged weights."""
+        """Return a copy of the current policy, or of the policy with averaged weights."""
         ...
 
     def begin_with(self, policy: NetworkPlayer) -> None:
@@ -78,7 +78,7 @@ class Learner(Protocol):
         ...
 
     def save(self) -> Saved:
-        """Return everything that its further training depends on."""
+        """Return everything that the rest of the training depends on: arrays, and JSON values."""
         ...
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
@@ -121,7 +121,7 @@ def find_maker(learner: str, *, code: bool) -> Maker:
 
 
 def check_learner(found: Any, name: str) -> Learner:
-    """Check that an object is a learner, and return it.
+    """Check that an object is a learner, and return the object.
 
     Args:
         found: the object that the learner's function or class has made.
@@ -134,14 +134,14 @@ def check_learner(found: Any, name: str) -> Learner:
     if lacking := [member for member in asked if not hasattr(found, member)]:
         raise ConfigError(
             f"learner: {brief(name)} made an object of type {type(found).__name__}, which lacks "
-            f"{', '.join(lacking)}; a learner has all members of "
+            f"{', '.join(lacking)}; a learner must have all members of "
             "armarl_training.learning.learner.Learner"
         )
     learner: Learner = found
     return learner
 
 
-if TYPE_CHECKING:  # lets the type checker check that these are learners
+if TYPE_CHECKING:  # so that the type checker checks that these classes are learners
     from armarl_training.learners.critic.critic_learner import CriticLearner
     from armarl_training.learners.maskable import MaskablePPOLearner
     from armarl_training.learners.ppo.ppo_learner import PPO

@@ -1,9 +1,9 @@
-"""The pool of opponents, which hold the sides that the learner does not. They are drawn per game.
+"""The pool of opponents. They are drawn for each game, and play the sides that are not learning.
 
-Games in play refer to slots of the pool, so slots keep their meaning. The first slots are the
-players of the configuration, in their order. Then come earlier versions of the policy. The pool
-has one slot more for these than `pool_size`: the oldest version gets no new games, and the next
-version takes its slot once its games have ended.
+Games in play refer to slots of the pool, so a slot keeps its player while a game uses it. The first
+slots contain the players of the configuration, in their order. Then come earlier versions of the
+policy. The pool has one slot more for them than `pool_size`: in a full pool, the oldest version
+gets no new games, and the next version takes its slot when its games have ended.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def training_player(name: str | Spec, game: Game, *, code: bool) -> Player:
         code: whether to allow `module:Class`, which is imported.
 
     Raises:
-        ValueError: the player does not exist, or it is a person, who could not answer thousands of
+        ValueError: the player does not exist, or it is a person, who cannot answer thousands of
             times a second.
         FileNotFoundError: the file of a policy does not exist.
     """
@@ -55,7 +55,7 @@ def training_player(name: str | Spec, game: Game, *, code: bool) -> Player:
 
 
 def _refuse_namesakes(names: Sequence[str]) -> None:
-    """Raise ConfigError if two players have the same name, which tables and curves show."""
+    """Raise ConfigError if two players have the same name, because tables and curves show names."""
     for name, number in Counter(names).items():
         if number > 1:
             raise ConfigError(
@@ -103,21 +103,21 @@ class OpponentPool:
 
     @property
     def has_share(self) -> bool:
-        """Whether players of the pool ever hold a side."""
+        """Whether players of the pool ever play."""
         return self._config.share > 0
 
     @property
     def weights(self) -> list[float]:
-        """The weight of each slot. The earlier versions share one weight."""
+        """The weight of each slot in the draw. The earlier versions share one weight."""
         weights = list(self._config.players.values())
         met = sorted(self.snapshots)[-self._config.pool_size :]
         share = self._config.earlier / max(len(met), 1)
         return weights + [share * (taken in met) for taken in self.snapshots]
 
     def draw(self, rng: np.random.Generator, games: int, sides: int) -> NDArray[np.int64]:
-        """Draw the slots for the other sides of new games, clockwise: (games, sides - 1).
+        """Draw the slots that play the other sides of new games, clockwise: (games, sides - 1).
 
-        A row is all LEARNER if the learner plays itself.
+        If the learner plays itself, all entries of the row are LEARNER.
         """
         theirs = rng.random(games) < self._config.share
         weights = np.array(self.weights)
@@ -127,9 +127,9 @@ class OpponentPool:
         return np.where(theirs[:, None], slots, LEARNER)
 
     def lineups(self, rng: np.random.Generator, games: int) -> NDArray[np.int64]:
-        """Draw the holder of each seat of new games, a slot or LEARNER: (games, players).
+        """Draw the slot in each seat of new games, or LEARNER: (games, players).
 
-        The learner holds at least one side, which is drawn at random.
+        The learner plays at least one side, which is drawn at random.
         """
         if self._config.share == 0:
             return np.full((games, self._game.players), LEARNER)
@@ -150,8 +150,8 @@ class OpponentPool:
         """Record the learner's returns in games that have ended, if it had opponents.
 
         Args:
-            recent: the learner's last returns, by opponent; written.
-            lineups: the holder of each seat, shape (games, players).
+            recent: the learner's latest returns, by opponent; updated.
+            lineups: the slot in each seat, or LEARNER, shape (games, players).
             rewards: the return of each seat, shape (games, players).
         """
         for i in np.flatnonzero((lineups != LEARNER).any(axis=1)).tolist():
@@ -161,11 +161,11 @@ class OpponentPool:
                 returns.append(float(rewards[i, seat]))
 
     def due(self, decisions: int, in_play: Callable[[], NDArray[np.int64]]) -> bool:
-        """Whether it is time to add the policy to the pool, and a slot is free for it.
+        """Return whether it is time to add the policy to the pool, and a slot is free for it.
 
         Args:
             decisions: number of decisions so far.
-            in_play: returns the slots that play in running games.
+            in_play: function that returns the slots that play in running games.
         """
         if not (self._config.share > 0 and self._config.earlier > 0):
             return False
@@ -174,10 +174,10 @@ class OpponentPool:
         return not self._full or self._oldest not in in_play()
 
     def take(self, policy: NetworkPlayer, decisions: int) -> None:
-        """Add the current policy to the pool. If the pool is full, it replaces the oldest one.
+        """Add the current policy to the pool. In a full pool it replaces the oldest version.
 
         Raises:
-            OSError: its file could not be written. The pool is unchanged.
+            OSError: the file of the policy could not be written. The pool is unchanged.
         """
         earlier = self._earlier(policy)
         self._write(earlier, decisions)
@@ -201,10 +201,10 @@ class OpponentPool:
     def save(self) -> dict[str, Any]:
         """Return the values for a checkpoint. The earlier versions are files in the folder.
 
-        Files that somebody has removed meanwhile are written again.
+        Files that somebody has removed in the meantime are written again.
 
         Raises:
-            OSError: one of them could not be written.
+            OSError: a file could not be written.
         """
         for earlier, taken in zip(
             self.players[len(self._config.players) :], self.snapshots, strict=True
@@ -217,7 +217,7 @@ class OpponentPool:
         """Restore the pool with the earlier versions that a checkpoint lists.
 
         Raises:
-            ValueError: there are more than the pool can hold, or one is listed twice.
+            ValueError: there are too many versions for the pool, or a version is listed twice.
             PolicyError: an earlier version is damaged, missing, or for another game.
         """
         if len(set(snapshots)) < len(snapshots) or len(snapshots) > self._config.pool_size + 1:
@@ -229,7 +229,7 @@ class OpponentPool:
             if not path.is_file():
                 raise PolicyError(
                     f"{path} is missing; the run trains against this earlier version, so restore "
-                    "the file (from a copy of the folder) to continue"
+                    "the file from a copy of the folder to continue"
                 )
         self.snapshots = list(snapshots)
         self.players[len(self._config.players) :] = [
@@ -237,12 +237,12 @@ class OpponentPool:
         ]
 
     def tidy(self) -> None:
-        """Remove the files that neither the pool nor the checkpoint just written needs."""
+        """Remove the files that neither the pool nor the newest checkpoint needs."""
         kept = {self._path(taken) for taken in self.snapshots}
         for path in self._folder.glob("*.safetensors"):
             ours = path.stem.isdecimal() and path == self._path(int(path.stem))
             if ours and path not in kept:
-                with suppress(OSError):  # a folder of that name, or one that is not writable
+                with suppress(OSError):  # it is a folder, or its folder is not writable
                     path.unlink()
 
     @property
@@ -251,7 +251,7 @@ class OpponentPool:
 
     @property
     def _oldest(self) -> int:
-        """The slot of the oldest earlier version."""
+        """The slot of the oldest version of the policy."""
         return len(self._config.players) + self.snapshots.index(min(self.snapshots))
 
     def _earlier(self, policy: NetworkPlayer) -> NetworkPlayer:

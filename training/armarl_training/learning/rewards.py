@@ -1,8 +1,8 @@
 """The reward that a run learns: one of the game's rewards, or a function of the user's own.
 
 Such a function is named as `module:function`. It is called as `function(game, states)` with the
-final states of finished games, records of shape (n,), and returns the returns of all seats, shape
-(n, players). Games that the rules have cut short are among them.
+final states of finished games, records of shape (n,), and gives the returns of all seats, shape
+(n, players). Some of these games may have been cut short by the rules.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from armarl.players.protocol import no_exit
 from armarl_training.config.learner_kinds import is_from_outside
 
 _NEAR = 1e-6  # sums of returns that are this close to 0 count as 0
-_TRIED = 64  # games of random players in which a function is tried before a run
+_TRIED = 64  # number of random games in which a function is tried before a run
 
 
 class RewardError(ValueError):
-    """A function that is not a reward: it cannot be found, or its result is wrong."""
+    """An error: a function cannot be used as a reward. It was not found, or its result is wrong."""
 
 
 class Reward:
     """The returns of finished games.
 
     Attributes:
-        name: its name in the configuration.
-        compiled: the game's reward that compiled loops write. A function replaces it.
-        is_own: whether it is a function of the user's own.
+        name: name of the reward in the configuration.
+        compiled: the game's reward that compiled loops write. A function overwrites it.
+        is_own: whether the reward is a function of the user's own.
     """
 
     def __init__(self, game: Game, name: str) -> None:
@@ -54,7 +54,7 @@ class Reward:
 
         Raises:
             RewardError: the function fails, or its result is wrong. The returns must be finite
-                numbers in [-1, 1], the same for partners, and add up to 0 over the sides.
+                numbers in [-1, 1], be the same for partners, and add up to 0 over the sides.
         """
         game = self._game
         if self._function is None:
@@ -80,12 +80,15 @@ def _found(name: str) -> Callable[..., Any]:
     except (ImportError, AttributeError) as error:
         raise RewardError(f"reward {name} cannot be imported: {brief(error)}") from error
     if not callable(found):
-        raise RewardError(f"reward {name} is not a function (game, states)")
+        raise RewardError(
+            f"reward {name} is not a function of (game, states), got an object of type "
+            f"{type(found).__name__}"
+        )
     return found  # type: ignore[no-any-return]
 
 
 def _fault(game: Game, returns: NDArray[np.float64], games: int) -> str | None:
-    """Return why an array does not hold the returns of so many games, or None if it does."""
+    """Return the fault of an array that should contain the returns of `games` games, or None."""
     if returns.shape != (games, game.players):
         return f"must return shape (games, players), {(games, game.players)}, not {returns.shape}"
     if not np.isfinite(returns).all() or np.abs(returns).max(initial=0) > 1:
@@ -107,7 +110,7 @@ def _first(returns: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
 
 
 def check_reward(game: Game, name: str, *, code: bool) -> None:
-    """Check that a reward exists and, if it is a function, that it is right in random games.
+    """Check that a reward exists and, if it is a function, that its results are right.
 
     Args:
         game: the game.
@@ -115,7 +118,7 @@ def check_reward(game: Game, name: str, *, code: bool) -> None:
         code: whether to allow `module:function`, which imports user code.
 
     Raises:
-        ValueError: it does not exist, is wrong, or user code is not allowed.
+        ValueError: the reward does not exist or is wrong, or user code is not allowed.
     """
     if is_from_outside(name) and not code:
         raise RewardError(

@@ -1,4 +1,4 @@
-"""Saving and restoring of learners: names of arrays in checkpoints, and checks of saved data.
+"""Saving and restoring learners: names of arrays in checkpoints, and checks of saved data.
 
 An array in a checkpoint is named `SECTION/NAME`, as in `networks/actor/...`, `optimiser/0/step` and
 `games/states`. Saved data that does not fit the configuration is refused.
@@ -30,11 +30,11 @@ Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and JSON value
 
 
 def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
-    """Refuse a policy as a start if its weights would mean something else in this run.
+    """Refuse to start with a policy whose weights would have another meaning in this run.
 
     Raises:
         ValueError: the policy is for another kind of learner, or its activation or its advisers
-            differ from the configuration.
+            differ from the configuration's.
     """
     network, advisers = config.network, tuple(policy.advice.advisers)
     found, wanted = weight_kind(policy.tensors).name, kind_of(config.learner).plays
@@ -79,7 +79,7 @@ def weights_of(networks: Mapping[str, nn.Module]) -> dict[str, torch.Tensor]:
 
 
 def saved_networks(networks: Mapping[str, nn.Module]) -> dict[str, NDArray[Any]]:
-    """Return `weights_of` networks as NumPy arrays. Weights on the CPU are not copied."""
+    """Return `weights_of` as NumPy arrays. Weights on the CPU are not copied."""
     return {name: weights.cpu().numpy() for name, weights in weights_of(networks).items()}
 
 
@@ -98,13 +98,13 @@ def restore_networks(
 
 @torch.no_grad()
 def put_weights(networks: Mapping[str, nn.Module], weights: Mapping[str, torch.Tensor]) -> None:
-    """Copy weights, as `weights_of` returns them, into networks with the same shapes."""
+    """Copy weights (as `weights_of` returns them) into networks with the same shapes."""
     for name, its in weights_of(networks).items():
         its.copy_(weights[name])
 
 
 def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """Return an optimiser's moments of all weights, named `optimiser/NUMBER/NAME`."""
+    """Return an optimiser's steps and moments of all weights, named `optimiser/NUMBER/NAME`."""
     return {
         f"optimiser/{number}/{name}": tensor.cpu().numpy()
         for number, moments in optimiser.state_dict()["state"].items()
@@ -115,10 +115,10 @@ def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]
 def restore_optimiser(
     optimiser: torch.optim.Optimizer, tensors: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Load the moments of all weights into an optimiser.
+    """Load the steps and moments of all weights into an optimiser.
 
     Raises:
-        ValueError: the moments do not fit its weights.
+        ValueError: the moments do not fit the weights.
     """
     moments = section(tensors, "optimiser")
     weights = [weight.detach().cpu().numpy() for weight in optimiser.param_groups[0]["params"]]
@@ -132,7 +132,7 @@ def restore_optimiser(
     for name, array in moments.items():
         # The optimiser divides by these numbers or takes their roots.
         if not name.endswith("/exp_avg") and (array < 0).any():
-            raise ValueError(f"the optimiser's {name} must not be below 0")
+            raise ValueError(f"the optimiser's {name} must not be below 0, got {array.min():g}")
     state = optimiser.state_dict()
     state["state"] = {}
     for name, array in moments.items():
@@ -144,11 +144,11 @@ def restore_optimiser(
 def check_arrays(
     saved: Mapping[str, NDArray[Any]], wanted: Mapping[str, NDArray[Any]], of: str
 ) -> None:
-    """Check that saved arrays are complete, finite, and have the wanted shapes and dtypes.
+    """Check that saved arrays are complete and finite, and have the wanted shapes and dtypes.
 
     Args:
         saved: the saved arrays.
-        wanted: arrays of the shapes and dtypes that follow from the configuration.
+        wanted: arrays with the shapes and dtypes that follow from the configuration.
         of: owner of the arrays in error messages, such as "the network's".
 
     Raises:
@@ -183,7 +183,7 @@ def refuse_diverged(arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def count_of(saved: Any) -> int:
-    """Check a saved number of decisions or updates, and return it.
+    """Check a saved number of decisions or updates, and return the number.
 
     Raises:
         TypeError: the number is not an integer.
@@ -193,15 +193,15 @@ def count_of(saved: Any) -> int:
 
 
 def recent_returns(saved: Mapping[str, Any]) -> dict[str, deque[float]]:
-    """Check the saved last returns of the learner, and return them by opponent.
+    """Check the saved latest returns of the learner, and return them by opponent.
 
     Raises:
-        TypeError: they are not lists of numbers.
+        TypeError: the returns are not lists of numbers.
         ValueError: a name or a return is wrong.
     """
     found = {name: np.array(returns, np.float64) for name, returns in saved.items()}
     for name, returns in found.items():
-        if not name.isprintable():  # names are printed during the training
+        if not name.isprintable():  # the progress bar prints the names
             raise ValueError(f"an opponent's name must be printable, not {name[:100]!r}")
         if returns.ndim != 1 or not returns.size or not (np.abs(returns) <= 1).all():
             raise ValueError(f"the returns against {name[:100]!r} must all be in -1 to 1")
@@ -212,7 +212,7 @@ def check_range(saved: NDArray[Any], lowest: int, highest: int, what: str) -> No
     """Refuse saved indices that would make compiled loops read or write beyond their arrays.
 
     Raises:
-        ValueError: the numbers are not int64, or one is out of range.
+        ValueError: the indices are not int64, or one is out of range.
     """
     if saved.dtype != np.int64:
         raise ValueError(f"{what} must be int64, got {saved.dtype}")

@@ -1,4 +1,4 @@
-"""Base class of ArmaRL's own learners: networks and optimiser, games in shards, checkpoints."""
+"""Base class of ArmaRL's own learners: networks, an optimiser, games in shards, checkpoints."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class ShardedLearner:
     """Base class of a learner whose games are played in shards; see `learner.Learner`.
 
     Attributes:
-        networks: the networks, by their names in checkpoints. The network `AVERAGE` is the average
-            of the network that plays.
+        networks: the networks, by their names in checkpoints. The network `AVERAGE` has the
+            averaged weights of the network that plays.
         shards: the games.
         decisions: total number of decisions that the learner has learned from.
     """
@@ -47,7 +47,7 @@ class ShardedLearner:
         networks: Mapping[str, nn.Module],
         shards: Shards,
     ) -> None:
-        """Create a learner. The networks, one of which is `playing`, must be on their device."""
+        """Create a learner. The networks, which include `playing`, must be on their device."""
         self._config, self._game, self._playing = config, game, playing
         self.networks, self.shards = networks, shards
         learning = (network for name, network in networks.items() if name != AVERAGE)
@@ -57,7 +57,7 @@ class ShardedLearner:
         self.decisions = 0
 
     def _minibatches(self, size: int, minibatch: int, epochs: int) -> Iterator[NDArray[np.int64]]:
-        """Yield the rows 0 to `size` - 1 in random minibatches, in a new order in every epoch.
+        """Yield random minibatches of the rows 0 to `size` - 1, shuffled again in every epoch.
 
         If `size` is 0, yield nothing.
         """
@@ -70,7 +70,7 @@ class ShardedLearner:
     def _descend(
         self, loss: torch.Tensor, network: nn.Module, average: nn.Module, averaging: float
     ) -> float:
-        """Take an optimiser step of the network that learns, and update its average.
+        """Take an optimiser step for a network, and update its average.
 
         Returns:
             The norm of the gradient.
@@ -87,7 +87,7 @@ class ShardedLearner:
             group["lr"] = rate
 
     def recent(self) -> dict[str, float]:
-        """Return the mean return of the last games against each opponent."""
+        """Return the mean return of the latest games against each opponent."""
         return self.shards.recent()
 
     def in_play(self) -> NDArray[np.int64]:
@@ -95,7 +95,7 @@ class ShardedLearner:
         return self.shards.in_play()
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """Load the weights of a saved policy. Other networks start fresh."""
+        """Load the weights of a saved policy. Other networks keep their initial weights."""
         check_alike(policy, self._config)
         self._playing.take_over(policy.tensors)
         self.networks[AVERAGE].load_state_dict(self._playing.state_dict())
@@ -112,7 +112,7 @@ class ShardedLearner:
 
         Raises:
             TypeError: a saved value has the wrong type.
-            ValueError: it was saved with another network or other games.
+            ValueError: the state was saved with another network or other games.
         """
         self.shards.restore(tensors, values["games"])
         restore_networks(self.networks, tensors)

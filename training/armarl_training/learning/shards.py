@@ -1,7 +1,8 @@
 """The games in play, split into shards with their own random numbers, played here or on a cluster.
 
-The games of a shard depend only on its state, its number, the networks and the pool. So a shard
-plays the same games on any machine, also when it is repeated because a worker of the cluster died.
+The games of a shard depend only on its state, its number, the networks and the pool. A shard
+therefore plays the same games on any machine, also if its rollout is repeated because a worker of
+the cluster died.
 """
 
 from __future__ import annotations
@@ -31,25 +32,25 @@ class Games(Protocol):
     """A shard: games in play, their lineups and their random state.
 
     Attributes:
-        recent: the learner's last returns, by opponent.
+        recent: the learner's latest returns, by opponent.
     """
 
     @property
     def recent(self) -> Mapping[str, Sequence[float]]: ...
 
     def in_play(self) -> NDArray[np.int64]:
-        """Return the pool's slots that play in running games; LEARNER may appear."""
+        """Return the slots of all players in running games. LEARNER may be among them."""
         ...
 
     def play(self, networks: Weights, done: float) -> Any:
         """Play a rollout.
 
         Args:
-            networks: the learner's weights by name. Each learner and its games choose the names.
+            networks: the learner's weights by name. Each kind of learner has its own names.
             done: the fraction of the training that is over, in [0, 1].
 
         Returns:
-            The data to learn from. The next call may overwrite the same arrays.
+            The data to learn from. The next call may overwrite these arrays.
         """
         ...
 
@@ -61,13 +62,13 @@ class Games(Protocol):
         """Restore the state that `save` returned.
 
         Raises:
-            ValueError: it was saved with another number of games, or is damaged.
+            ValueError: the state was saved with another number of games, or is damaged.
         """
         ...
 
 
-# Creates a shard from the configuration, the game, the pool and the shard's number. Workers import
-# it, so it must be a module-level function or class.
+# Function that creates a shard from the configuration, the game, the pool and the shard's number.
+# Workers import it, so it must be a module-level function or class.
 Deal = Callable[[TrainingConfig, Game, OpponentPool, int], Games]
 
 
@@ -125,7 +126,7 @@ class Shards:
         return found
 
     def recent(self) -> dict[str, float]:
-        """Return the mean return of the last games against each opponent."""
+        """Return the mean return of the latest games against each opponent."""
         returns: dict[str, list[float]] = {}
         for part in self.parts:
             for name, last in part.recent.items():
@@ -150,19 +151,22 @@ class Shards:
         """Restore the state that `save` returned.
 
         Raises:
-            ValueError: it was saved with another number of shards or games, or is damaged.
+            ValueError: the state was saved with another number of shards or games, or is damaged.
         """
         games = section(tensors, "games")
         numbers = {name.partition("/")[0] for name in games}
         wanted = {str(number) for number in range(len(self.parts))}
         if numbers != wanted or len(values) != len(wanted):
-            raise ValueError(f"it must have {len(wanted)} shards, as {CONFIG_FILE} does")
+            raise ValueError(
+                f"the games must have {len(wanted)} shards, as {CONFIG_FILE} does, got "
+                f"{len(numbers)}"
+            )
         for number, part in enumerate(self.parts):
             part.restore(section(games, str(number)), values[number])
 
 
 def play_shard(job: Job) -> tuple[Any, Saved]:
-    """Play a rollout of a shard in a worker of a cluster. Return it and the shard's new state."""
+    """Play a rollout of a shard in a worker. Return the rollout and the new state of the shard."""
     settle(job.config.threads)
     game = _game(job.config.game, json.dumps(job.config.options))
     part = job.deal(job.config, game, job.pool, job.number)
@@ -176,5 +180,5 @@ def _game(name: str, options: str) -> Game:
 
 
 def flat(array: Any) -> Any:
-    """Merge the first two axes. Works without columns too, as in games without hidden features."""
+    """Merge the first two axes. Other axes may be empty, as in games without hidden features."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])

@@ -1,8 +1,9 @@
-"""Transfer of a saved policy from one table to another table of the same game, as a start.
+"""Transfer of a saved policy to another table of its game, where a training starts with it.
 
-In plain layers, the first layer has a column for each entry of the observation, and the last layer
-has a row for each action. Entries and actions that both tables have keep their weights. Those that
-only the new table has start with zeros.
+A *table* is a game with its options, such as the number of players. In plain layers, the first
+layer has a column for each entry of the observation, and the last layer has a row for each action.
+Entries and actions of both tables keep their weights. Those of the new table alone start with
+zeros.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
     """Transfer a policy to another table of its game.
 
     Returns:
-        The transferred policy, or the policy itself if the table is its own.
+        The transferred policy, or the same policy if it was trained at this table.
 
     Raises:
         ValueError: the policy is for another game or board, is a judge of positions, or has layers
@@ -35,11 +36,11 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
         raise ValueError(f"the policy plays {before.name}, not {game.name}")
     if isinstance(policy, JudgingPlayer) or has_board(policy.tensors):
         raise ValueError(
-            "only a policy of plain layers over the observation can begin at another table, not a "
-            "judge of positions or a policy with layers over board cells"
+            "only a policy of plain layers over the observation can start at another table (with "
+            "other options), not a judge of positions or a policy with layers over board cells"
         )
     if not _same_board(before.observation.board, game.observation.board):
-        raise ValueError("the policy plays on another board with other places")
+        raise ValueError("the policy plays on another board, whose places differ from this game's")
     tensors = dict(policy.tensors)
     entries = shared_entries(before.observation, game.observation)
     for part in ("trunk",) if layers(tensors, "trunk") else ("policy", "value"):
@@ -55,10 +56,10 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
 
 
 def shared_entries(before: ObservationTable, after: ObservationTable) -> NDArray[np.int64]:
-    """For each entry of the table `after`, return its index in `before`, or -1: (after.size,).
+    """Return the index in `before` of each entry of `after`, or -1: int64 (after.size,).
 
-    A block may have one part per seat, in the order of play from the own seat on. The parts of the
-    seats that both tables have are shared.
+    A block may have one part per seat, in the order of play from the observing seat. Both tables
+    share the parts of the seats that both have.
     """
     shared = np.full(after.size, -1)
     theirs, ours = _numbers(before), _numbers(after)
@@ -71,7 +72,7 @@ def shared_entries(before: ObservationTable, after: ObservationTable) -> NDArray
 
 
 def _same_board(before: Board | None, after: Board | None) -> bool:
-    """Whether each place number means the same place on both boards."""
+    """Return whether each place number means the same place on both boards."""
     if before is None or after is None:
         return before is after
     if before.shape != after.shape or before.constants.keys() != after.constants.keys():
@@ -80,19 +81,19 @@ def _same_board(before: Board | None, after: Board | None) -> bool:
 
 
 def _fixed(board: Board) -> list[NDArray[Any]]:
-    """The arrays that tell a board's places apart."""
+    """Return the arrays that distinguish a board's places."""
     constants = [board.constants[name] for name in sorted(board.constants)]
     return [*constants, *(a for a in (board.edges, board.edge_kinds) if a is not None)]
 
 
 def _numbers(table: ObservationTable) -> dict[str, NDArray[np.int64]]:
-    """The indices of each block's entries in the observation, in the block's shape."""
+    """Return the observation indices of each block's entries, in the shape of the block."""
     places = np.arange(table.size)
     return {b.name: places[table.slices[b.name]].reshape(b.shape) for b in table.blocks}
 
 
 def _taken(rows: NDArray[np.float32], places: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Copies of the rows at some indices, zeros where the index is -1."""
+    """Return copies of the rows at some indices, with zeros where the index is -1."""
     taken = rows[places]
     taken[places < 0] = 0
     return taken

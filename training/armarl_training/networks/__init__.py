@@ -1,1 +1,1 @@
-"""Networks that learn, in torch, and the devices they learn on."""
+"""Networks that learn, written in torch, and the devices that they learn on."""

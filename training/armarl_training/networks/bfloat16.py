@@ -1,4 +1,4 @@
-"""bfloat16 in compiled loops. NumPy has no such type; it is the upper half of a float32."""
+"""bfloat16 in compiled loops. NumPy has no such type. A bfloat16 is the upper half of a float32."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def read(numbers: Any, k: int, is_bfloat16: bool) -> Any:
     """Return number `k` as float32.
 
-    `is_bfloat16` must be a constant. It says whether `numbers` has the bits of bfloat16.
+    `is_bfloat16` must be a compile-time constant. If True, `numbers` has the bits of bfloat16.
     """
     if is_bfloat16:
         return np.uint32(np.uint32(numbers[k]) << np.uint32(16)).view(np.float32)
@@ -26,7 +26,7 @@ def read(numbers: Any, k: int, is_bfloat16: bool) -> Any:
 
 @inlined
 def write(number: Any, numbers: Any, k: int, is_bfloat16: bool) -> None:
-    """Write a float32 as number `k`. For bfloat16 round to nearest, ties to even."""
+    """Write a float32 as number `k`. For bfloat16, round to nearest, ties to even."""
     if is_bfloat16:
         bits = np.float32(number).view(np.uint32)
         odd = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(1))
@@ -37,6 +37,6 @@ def write(number: Any, numbers: Any, k: int, is_bfloat16: bool) -> None:
 
 
 def bits_of(device: LearnerDevice, tensor: torch.Tensor) -> Array:
-    """Return an array in the tensor's memory; bfloat16 becomes int16 with the same bits."""
+    """Return an array in the tensor's memory. bfloat16 becomes int16 with the same bits."""
     plain = tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor
     return device.array(plain)

@@ -1,7 +1,7 @@
 """Compact storage of positions: integer observation features, and action masks as bits.
 
-An observation is `feature / scale` in float32. The features are integers and mostly small, so one
-or two bytes hold each of them exactly.
+An observation is `feature / scale` in float32. The features are integers, most of them small, so
+one or two bytes store each of them exactly.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ if TYPE_CHECKING:
 
 
 class IntegerObservations:
-    """Converts observations of a game to integer features, and back by their scales.
+    """A converter of a game's observations to integer features. Their scales convert them back.
 
     Attributes:
         game: the game.
         device: the device of the arrays.
         dtype: uint8 or int16, the smaller type that holds every feature.
         scales: divisor of each feature of the observation, float32, shape (size,).
-        private: indices of the observation entries that depend on what the seat knows, int64.
-        secrets: number of features that only the other seats know. These are the entries of
-            their private blocks, seat by seat clockwise.
+        private: indices of the private observation entries (which depend on what the seat knows),
+            int64.
+        secrets: number of features that only the other seats know. They are the private entries of
+            these seats, clockwise.
         privileged_scales: divisors for an observation followed by the secrets, float32, shape
             (size + secrets,).
     """
 
     def __init__(self, game: Game, device: LearnerDevice | None = None) -> None:
-        """Store arrays on `device`; None: on the CPU."""
+        """Prepare for arrays on `device`. None: the CPU."""
         table = game.observation
         widest = max(table.blocks, key=lambda block: block.maximum)
         most = widest.maximum
@@ -61,7 +62,7 @@ class IntegerObservations:
         secret_scales = np.tile(self.scales[self.private], others)
         self.privileged_scales = np.concatenate([self.scales, secret_scales])
         self.device = device or OnCpu(game)
-        self.its_scales = self.device.put(self.scales)  # copies on the device, for its loops
+        self.its_scales = self.device.put(self.scales)  # copies for the loops of the device
         self.its_private = self.device.put(self.private)
 
     def keep(self, observations: Array, out: Array) -> None:
@@ -76,7 +77,7 @@ class IntegerObservations:
     ) -> None:
         """Write the features that only seats other than `seats[i]` know into `out`, (n, secrets).
 
-        `spare` is scratch, float32, shape (scratch rows of n, size). None: a new array is used.
+        `spare` is scratch memory, float32, shape (scratch rows of n, size). None: a new array.
         """
         if self.secrets == 0:
             return
@@ -112,11 +113,11 @@ class Secrets(NamedTuple):
     """Arguments of `keep_secrets`: positions and the other seats' private features to write."""
 
     states: States  # (n,)
-    seats: NDArray[np.int64]  # (n,), the observing seats, whose own features are not written
+    seats: NDArray[np.int64]  # (n,), the observing seats; their own features are not written
     players: int
     seen: NDArray[np.float32]  # (2 * threads, size) scratch
     scales: NDArray[np.float32]  # (size,)
-    private: NDArray[np.int64]  # entries that depend on what a seat knows
+    private: NDArray[np.int64]  # indices of the private entries
     secrets: WrittenRows  # (n, secrets)
 
 
@@ -156,8 +157,8 @@ def keep_some(observation: Any, scales: Any, entries: Any, out: Any) -> None:
 class Draws(NamedTuple):
     """Arguments of `draw`: logits, and the actions to write."""
 
-    logits: NDArray[np.float32]  # (n, actions or more), extra columns are padding
-    masks: NDArray[np.uint8]  # (n, bytes), the legal actions as bits, at least one of each row
+    logits: NDArray[np.float32]  # (n, actions or more); extra columns are padding
+    masks: NDArray[np.uint8]  # (n, bytes), the legal actions as bits, at least one in each row
     draws: NDArray[np.float64]  # (n, k) in [0, 1)
     reached: NDArray[np.float64]  # (2 * threads, actions) scratch
     scratch: SoftmaxScratch

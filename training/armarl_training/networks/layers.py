@@ -1,4 +1,4 @@
-"""Torch layers, and the base class of networks whose weights a saved policy holds."""
+"""Torch layers, and the base class of networks whose weights a saved policy contains."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 def tanh(x: torch.Tensor) -> torch.Tensor:
-    """tanh in the precision of its input. On a CPU, bfloat16 uses a table, seven times as fast."""
+    """Compute tanh in the precision of the input.
+
+    On a CPU, bfloat16 uses a lookup table, which is seven times as fast.
+    """
     if x.dtype != torch.bfloat16 or x.device.type != "cpu":
         return torch.tanh(x)
     return tanh_in_place(x.detach().clone(memory_format=torch.contiguous_format))
 
 
 def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
-    """Do `tanh` in place. The input must be contiguous."""
+    """Compute `tanh` in place. The input must be contiguous."""
     if x.device.type != "cpu" or x.dtype not in (torch.bfloat16, torch.float32):
         return x.tanh_()
     if x.dtype == torch.float32:
@@ -37,8 +40,8 @@ def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-# tanh(x) = x p(x^2) / q(x^2), exact to some units in the last place. Beyond _FARTHEST it is 1 in
-# float32. This is Eigen's rational function, in generic_fast_tanh_float.
+# tanh(x) = x p(x^2) / q(x^2), exact to some units in the last place. Beyond _FARTHEST, tanh is 1 in
+# float32. The rational function is that of Eigen's generic_fast_tanh_float.
 _FARTHEST = np.float32(7.90531110763549805)
 _P = tuple(
     map(
@@ -64,7 +67,7 @@ _Q = tuple(
 
 @kernel
 def work_out_tanh(numbers: NDArray[np.float32]) -> None:
-    """tanh of every number, in place. torch's tanh takes several times as long."""
+    """Replace every number by its tanh. torch's tanh takes several times as long."""
     for i in range(numbers.size):
         x = min(max(numbers[i], -_FARTHEST), _FARTHEST)
         square = x * x
@@ -78,7 +81,7 @@ def work_out_tanh(numbers: NDArray[np.float32]) -> None:
 
 @cache
 def _tanh_table() -> NDArray[np.uint16]:
-    """A table from the bits of every bfloat16 to the bits of its tanh."""
+    """Return a table from the bits of every bfloat16 to the bits of its tanh."""
     every = torch.from_numpy(np.arange(1 << 16, dtype=np.uint16)).view(torch.bfloat16)
     found: NDArray[np.uint16] = torch.tanh(every.float()).bfloat16().view(torch.uint16).numpy()
     return found
@@ -86,13 +89,13 @@ def _tanh_table() -> NDArray[np.uint16]:
 
 @kernel
 def look_up(bits: NDArray[np.uint16], table: NDArray[np.uint16], found: NDArray[np.uint16]) -> None:
-    """Look up the table entries of some numbers."""
+    """Write the table's entry for the bits of each number to `found`."""
     for i in range(bits.size):
         found[i] = table[bits[i]]
 
 
 class BriefTanh(torch.autograd.Function):
-    """`tanh` that saves only its output for the backward pass."""
+    """A version of `tanh` that saves only its output for the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> Any:
@@ -107,7 +110,7 @@ class BriefTanh(torch.autograd.Function):
 
 
 class Tanh(nn.Tanh):
-    """`tanh` as a layer."""
+    """A layer that applies `tanh`."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         found: torch.Tensor = BriefTanh.apply(x)  # type: ignore[no-untyped-call]
@@ -128,9 +131,9 @@ class Linear(nn.Linear):
 
 
 def mlp(sizes: Sequence[int], activation: str, gain: float) -> nn.Sequential:
-    """Create linear layers with activations between them, with orthogonal initial weights.
+    """Create linear layers with orthogonal initial weights, and activations between the layers.
 
-    `gain` scales the weights of the last layer; the others have gain sqrt(2).
+    `gain` scales the weights of the last layer. The other layers have gain sqrt(2).
     """
     layers: list[nn.Module] = []
     for k in range(len(sizes) - 1):
@@ -155,7 +158,7 @@ def linears(layers: nn.Sequential) -> list[Linear]:
 
 
 def put_in_place(weights: Mapping[str, torch.Tensor], tensors: Tensors) -> None:
-    """Copy the tensors of a saved policy into weights of the same names.
+    """Copy the tensors of a saved policy into the weights of the same names.
 
     Raises:
         ValueError: the policy's network has another shape.
@@ -163,21 +166,22 @@ def put_in_place(weights: Mapping[str, torch.Tensor], tensors: Tensors) -> None:
     shapes = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     if shapes != {name: tensor.shape for name, tensor in tensors.items()}:
         raise ValueError(
-            "the saved policy's network has other widths than the configuration; they must agree"
+            "the network of the saved policy and that of the configuration have different widths; "
+            "they must agree"
         )
     for name, tensor in weights.items():
         tensor.detach().copy_(torch.from_numpy(tensors[name]))
 
 
 class PolicyNetwork(nn.Module):
-    """Base class of networks whose weights a saved policy holds, part by part."""
+    """Base class of networks whose weights a saved policy contains, grouped in parts."""
 
     def parts(self) -> dict[str, list[Linear]]:
         """Return the layers of each part of a saved policy."""
         raise NotImplementedError
 
     def weights(self) -> dict[str, torch.Tensor]:
-        """Return the weights themselves, by their names in a saved policy."""
+        """Return the weights without copying them, by their names in a saved policy."""
         return {
             f"{part}.{k}.{name}": weights.detach()
             for part, linears in self.parts().items()
@@ -202,7 +206,7 @@ class PolicyNetwork(nn.Module):
 def move_average(
     average: nn.Module, network: nn.Module, optimiser: torch.optim.Optimizer, averaging: float
 ) -> None:
-    """Update an average of weights after a step of the optimiser, see `newest_weight`."""
+    """Update an average of weights after a step of the optimiser. See `newest_weight`."""
     weight = newest_weight(averaging, steps_taken(optimiser))
     torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), weight)
 
@@ -210,12 +214,12 @@ def move_average(
 def newest_weight(averaging: float, steps: int) -> float:
     """Return the share of the newest weights in their average, after a number of steps.
 
-    At first the average is the plain mean of all weights so far. In a purely exponential average,
+    At first the average is the plain mean of all weights so far. In an exponential average alone,
     the initial weights would dominate for thousands of steps.
     """
     return max(1 - averaging, 1 / (1 + steps))
 
 
 def steps_taken(optimiser: torch.optim.Optimizer) -> int:
-    """Return the number of steps that an optimiser has taken. On a GPU this waits."""
+    """Return the number of steps that an optimiser has taken. On a GPU, wait for the device."""
     return int(next(iter(optimiser.state.values()))["step"]) if optimiser.state else 0

@@ -1,8 +1,8 @@
 """Devices of a learner: games and networks in NumPy arrays on the CPU, or torch tensors on a GPU.
 
-This module adds to `armarl.devices` the few operations that a learner needs besides its loops. So a
-learner is written once, over *arrays* of its device. Networks take *tensors*, which are the same
-memory seen by torch. On a GPU, only `fetch` and `where` wait for the device.
+This module adds to `armarl.devices` the few operations that a learner needs besides its loops. A
+learner therefore needs one implementation, with *arrays* of its device. Networks take *tensors*,
+torch's views of the same memory. On a GPU, only `fetch` and `where` wait for the device.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class LearnerDevice(Device, Protocol):
         ...
 
     def run_alone(self, body: Body, games: int, batch: Any) -> None:
-        """Do the same as `run`, but on the calling thread only."""
+        """Run a loop as `run` does, but on the calling thread only."""
         ...
 
     def as_float32(self, array: Array) -> Array:
-        """Return an int32 array as float32 in the same memory, bit by bit."""
+        """Return an int32 array as float32, in the same memory and with the same bits."""
         ...
 
     def scratch_states(self, games: int) -> Array:
@@ -65,7 +65,7 @@ class LearnerDevice(Device, Protocol):
         ...
 
     def advised(self, advice: Advice, states: Array, seats: Array) -> Array:
-        """Return the advisers' actions for `seats[i]`, to move in state i, int64 (n, advisers)."""
+        """Return the advisers' actions for the seat to move, `seats[i]`: int64 (n, advisers)."""
         ...
 
     # --- random numbers: the generator is always the host's, so checkpoints fit every device ------
@@ -75,7 +75,7 @@ class LearnerDevice(Device, Protocol):
         ...
 
     def shuffled(self, rng: np.random.Generator, rows: Array) -> Array:
-        """Return numbers in random order."""
+        """Return the rows, an array of numbers, in random order."""
         ...
 
     # --- operations that NumPy and torch name differently -----------------------------------------
@@ -85,19 +85,19 @@ class LearnerDevice(Device, Protocol):
         ...
 
     def needed(self, flags: Array) -> Any:
-        """Return an index of at least the rows with a set flag; of all if counting would wait."""
+        """Return an index of the rows whose flag is set, or of all rows if counting would wait."""
         ...
 
     def bits(self, masks: Array) -> Array:
-        """Pack masks (n, actions) into bits, the first as the highest: uint8 (n, bytes)."""
+        """Pack masks (n, actions) into bits, the first action highest: uint8 (n, bytes)."""
         ...
 
     def along(self, array: Array, index: Array, axis: int) -> Array:
-        """Do the same as `numpy.take_along_axis`."""
+        """Select entries as `numpy.take_along_axis` does."""
         ...
 
     def ascending(self, rows: Array) -> Array:
-        """Return numbers in ascending order."""
+        """Return the rows, an array of numbers, in ascending order."""
         ...
 
     def split(self, rows: Array, parts: int) -> Sequence[Array]:
@@ -204,8 +204,9 @@ class OnGpu(cuda_game.CudaGame):
     def scripted(self, states: Array, seats: Array, styles: Array, draws: Array) -> Array:
         """Return the actions of scripted players of k styles in each state, int64 (n, k).
 
-        Styles and draws have shape (n, k); see `scripted_actions`. All styles run in one launch,
-        because a few thousand decisions with one thread each leave most of a GPU idle.
+        Styles and draws have shape (n, k); see `scripted_actions`. All styles run in one launch. A
+        single style, with one thread for each of a few thousand decisions, would leave most of a
+        GPU idle.
         """
         number, each = styles.shape
         seen = self.concealed(states, seats).repeat(each, 1)
@@ -221,7 +222,7 @@ class OnGpu(cuda_game.CudaGame):
         return rows[order]
 
     def _seeded(self, rng: np.random.Generator) -> torch.Generator:
-        """Seed the device's generator from the host's, every time, so that nothing waits."""
+        """Seed the device's generator from the host's before each use, so that nothing waits."""
         return self._generator.manual_seed(int(rng.integers(1 << 63)))
 
     def where(self, flags: Array) -> Array:

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from armarl_training.networks.learner_devices import LearnerDevice
 
 _LOWEST = np.float32(-3e38)
-# exp(x) = 2^k exp(r) with k an integer and |r| at most half of log 2. k log 2 is subtracted in two
-# parts. The polynomial is Cephes' (Moshier), exact to two units in the last place.
-_SMALLEST = np.float32(-87.0)  # exp of it is still a normal number
+# exp(x) = 2^k exp(r) with k an integer and |r| at most half of log 2. For accuracy, k log 2 is
+# subtracted in two parts. The polynomial is Cephes' (Moshier), exact to two units in the last
+# place.
+_SMALLEST = np.float32(-87.0)  # exp(-87) is still a normal float32
 _PER_LOG2 = np.float32(1.44269504)
 _LOG2, _LOG2_REST = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _P5, _P4, _P3 = (
@@ -35,7 +36,7 @@ _P2, _P1, _P0 = (
 
 
 class SoftmaxScratch(NamedTuple):
-    """Scratch rows, one for each of `scratch_rows`, wide enough for all actions."""
+    """Scratch arrays with `scratch_rows` rows, each row wide enough for all actions."""
 
     legal: Any  # int64, the ids of the legal actions
     logits: Any  # float32, logits of the legal actions
@@ -46,7 +47,7 @@ class SoftmaxScratch(NamedTuple):
 
 
 def make_softmax_scratch(device: LearnerDevice, decisions: int, actions: int) -> SoftmaxScratch:
-    """Allocate scratch for batches of a number of decisions."""
+    """Allocate scratch arrays for batches with this number of decisions."""
     shape = device.scratch_rows(decisions), 8 * -(-actions // 8)
     logits, magnets, weights = (device.interleaved(shape, np.float32) for _ in range(3))
     bits = device.interleaved(shape, np.int32)
@@ -60,7 +61,7 @@ def find_legal(mask: NDArray[np.uint8], legal: Any) -> Any:
     number = 0
     for byte in range(mask.size):
         if mask[byte]:
-            for bit in range(8):  # the id of an illegal action is overwritten next
+            for bit in range(8):  # the id of an illegal action is overwritten by the next id
                 legal[number] = 8 * byte + bit
                 number += (mask[byte] >> (7 - bit)) & 1
     return number
@@ -99,11 +100,11 @@ def highest(logits: Any, number: int) -> Any:
 def weigh(logits: Any, number: int, most: Any, bits: Any, numbers: Any, weights: Any) -> Any:
     """Write exp(logit - most) for the first `number` logits.
 
-    Returns the sum of these weights, and the sum of weight * (logit - most), as float64.
+    Return the sum of these weights, and the sum of weight * (logit - most), as float64.
     """
     for j in range(number):
         x = max(logits[j] - most, _SMALLEST)
-        k = np.int32(x * _PER_LOG2 - np.float32(0.5))  # towards 0, and x is at most 0
+        k = np.int32(x * _PER_LOG2 - np.float32(0.5))  # rounds towards 0; x is at most 0
         n = np.float32(k)
         r = (x - n * _LOG2) - n * _LOG2_REST
         y = (((((_P5 * r + _P4) * r + _P3) * r + _P2) * r + _P1) * r + _P0) * r * r + r

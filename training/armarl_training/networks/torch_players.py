@@ -1,4 +1,4 @@
-"""Policies that compute on torch's threads, for opponents in training."""
+"""Policies that compute on torch's threads. They are opponents in training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Value networks in torch, critic and judge, equal to the NumPy networks that the players use."""
+"""The critic and the judge in torch. They equal the NumPy networks that the players use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armarl_training.networks.layers import Linear, PolicyNetwork, linears, make
 
 
 class Critic(PolicyNetwork):
-    """A critic of positions; the torch version of the network in `armarl.networks.critic`."""
+    """A critic of positions, the torch version of the network in `armarl.networks.critic`."""
 
     def __init__(self, game: Game, widths: Sequence[int]) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Critic(PolicyNetwork):
 
 
 class Judge(PolicyNetwork):
-    """A judge of positions; the torch version of `armarl.networks.judge.JudgeNetwork`."""
+    """A judge of positions, the torch version of `armarl.networks.judge.JudgeNetwork`."""
 
     def __init__(self, game: Game, widths: Sequence[int], whole: Sequence[int]) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Judge(PolicyNetwork):
         """Compute the outputs for surveys of n positions.
 
         Returns:
-            The logits of the return, shape (n,), the logits of each side's part of each prize,
+            The logits of the return, shape (n,), the logits of each side's share of each prize,
             shape (n, prizes, sides), and the lead, shape (n,).
         """
         layout, n = self._layout, len(surveys)

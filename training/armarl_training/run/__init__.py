@@ -1,1 +1,1 @@
-"""A training run: start, checkpoint, resume, progress, sweeps."""
+"""Training runs: start, checkpoints, resuming, progress, sweeps, searches for best responses."""

@@ -23,8 +23,8 @@ class Measured(NamedTuple):
     Attributes:
         rates: win rate against each anchor, in [0, 1], by player specification.
         rating: rating in Elo points above the first anchor, see `armarl.arena.ratings`. The
-            matches of the anchors against each other fix the scale, so the rating tells more than
-            the win rates when one anchor always loses.
+            matches of the anchors against each other fix the scale. If one anchor always loses, the
+            rating is therefore more informative than the win rates.
     """
 
     rates: dict[str, float]
@@ -35,11 +35,11 @@ class Anchors:
     """The opponents of the evaluation. Every measurement plays short matches on the same deals.
 
     Attributes:
-        terms: the settings of the measurement. Results under different terms cannot be compared.
+        terms: the settings of the measurement. Results with different terms cannot be compared.
     """
 
     def __init__(self, game: Game, settings: EvaluationConfig, folder: Path) -> None:
-        """Use the players of the evaluation settings, with the copies of `named_policies`."""
+        """Use the players of the evaluation settings, with the copies of policies in `folder`."""
         kept = {"opponents", "progress_games", "seed"}
         self.terms = settings.model_dump(mode="json", include=kept)
         self._game, self._names = game, settings.opponents
@@ -61,7 +61,7 @@ class Anchors:
         return play_match(self._game, [first, second], self._games, self._seed)
 
     def _rating(self, matches: list[MatchResult]) -> float:
-        """The rating of entrant 0 above entrant 1, from the matches of all pairs."""
+        """Return the rating of entrant 0 above entrant 1, from the matches of all pairs."""
         entrants = len(self._names) + 1
         tables, shares = [], []
         for pair, match in zip(combinations(range(entrants), 2), matches, strict=True):
@@ -72,7 +72,7 @@ class Anchors:
         return float(-likeliest(tally)[1])
 
     def _shares(self, table: list[int], match: MatchResult) -> list[float]:
-        """The games that each side won at a table, as if results were equal at all tables."""
+        """Return the games that each side won at a table, as if all tables had equal results."""
         holders = dict(zip(self._game.sides, table, strict=True))  # the entrant of each side
         held = list(holders.values())
         games = match.deals

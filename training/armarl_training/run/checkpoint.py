@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 FORMAT = "armarl-checkpoint-4"
 FILE = "checkpoint.safetensors"
-MOST_SELVES = 1 << 16
-MOST_BYTES = 8 << 30  # largest size: weights, averages and moments of large networks, and games
-# Errors that NumPy, torch and our own checks raise for wrong numbers and names.
+MOST_SELVES = 1 << 16  # maximum number of earlier versions in the pool
+MOST_BYTES = 8 << 30  # maximum size, enough for the weights and moments of large networks and games
+# Errors that NumPy, torch and ArmaRL's checks raise for wrong numbers and names.
 _REFUSALS = (
     ValueError,
     TypeError,
@@ -44,7 +44,7 @@ def save_checkpoint(
         game: the game that is learned.
         learner: the learner.
         pool: the opponents.
-        run: the values that the run adds.
+        run: the run's own values.
 
     Raises:
         OSError: the file could not be written. The previous checkpoint stays intact.
@@ -64,15 +64,14 @@ def save_checkpoint(
 def restore(
     folder: Path, game: Game, learner: Learner, pool: OpponentPool
 ) -> dict[str, Any] | None:
-    """Restore learner and pool from the checkpoint in a folder.
+    """Restore the learner and the pool from the checkpoint in a folder.
 
     Returns:
-        The values that the run added, or None if there is no checkpoint. In that case nothing
-        changes.
+        The run's own values, or None if there is no checkpoint. Then nothing changes.
 
     Raises:
-        PolicyError: the checkpoint is damaged, or belongs to another game, version, learner or
-            network, or to other numbers of environments or shards.
+        PolicyError: the checkpoint is damaged, or it belongs to another game, version, learner or
+            network, or to another number of environments or shards.
     """
     path = folder / FILE
     if not path.exists():
@@ -92,7 +91,7 @@ def restore(
     try:
         pool.restore(saved.pool.snapshots)
         learner.restore(tensors, saved.learner)
-    except PolicyError:  # about a policy in the pool
+    except PolicyError:  # about a policy in the pool; its message is complete
         raise
     except _REFUSALS as error:
         raise PolicyError(f"{path} does not fit {CONFIG_FILE}: {brief(error)}") from error
@@ -110,14 +109,14 @@ class _Pool(_Section):
 class _Run(_Section):
     seconds: float = Field(ge=0)
     best: float
-    # Older checkpoints lack these fields. Their head start is over if anything was learned.
+    # Older checkpoints lack these fields. If anything was learned, their head start is over.
     imitated: bool | None = None
     anchors: dict[str, Any] | None = None
     scale: int = Field(0, ge=0, le=MOST)
 
 
 class _Saved(_Section):
-    """The values besides the tensors. The learner checks its own part itself."""
+    """The values in addition to the tensors. The learner checks its own part."""
 
     format: str
     variant: dict[str, Any]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-# Threads that spin while they wait starve each other when the machine has other work.
+# Threads that spin while they wait take time from each other when the machine has other work.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from armarl.common.messages import printable, tell
@@ -36,11 +36,11 @@ def train(
     """Train to the end, then save and measure the policy.
 
     Args:
-        config: path or name of a configuration; with `resume`, None or a `key=value` change.
+        config: path or name of a configuration. With `resume`: None or a `key=value` change.
         settings: changes as `key=value`.
-        folder: folder of a new run; None: `runs/NAME`, after the configuration.
-        resume: folder of a run to resume.
-        against: the only opponent, a player specification; None: the opponents of the
+        folder: folder of a new run. None: `runs/NAME`, with the name of the configuration.
+        resume: folder of a run to resume. None: start a new run.
+        against: player specification of the only opponent. None: the opponents of the
             configuration.
         code: whether to allow players, a learner and a reward of the form `module:name`,
             which are imported.
@@ -66,7 +66,7 @@ def _train_and_measure(run: Run, again: str) -> int:
     tell(_announced(run, again))
     if run.config.ray is not None and run.config.shards == 1:
         tell(
-            "with shards=1 this machine plays the training games; the cluster plays only the "
+            "with shards=1, this machine plays the training games; the cluster plays only the "
             "matches at the end"
         )
     if not _train(run):
@@ -82,7 +82,7 @@ def _train_and_measure(run: Run, again: str) -> int:
 
 
 def _announced(run: Run, again: str) -> str:
-    """The line that announces the training, or says that it is already complete."""
+    """Return the line that announces the training, or says that it is already complete."""
     table = f"{run.game.name} ({run.game.players} players) in {run.folder}"
     if run.done >= 1:
         return (
@@ -97,7 +97,7 @@ def _announced(run: Run, again: str) -> str:
 
 
 def _told(match: dict[str, Any]) -> str:
-    """The result of a match that measured the policy, in one line."""
+    """Return the result of a match that measured the policy, as one line of text."""
     policy, opponent = match["standings"]
     cut_short = f"; {policy['cut_short']} cut short" if policy["cut_short"] else ""
     return (
@@ -110,18 +110,18 @@ def _told(match: dict[str, Any]) -> str:
 def sweep(
     config: Path, settings: list[str], folder: Path | None, trials: int, *, code: bool = False
 ) -> int:
-    """Search for good settings by training runs.
+    """Search for good settings with training runs.
 
     Args:
         config: path or name of a configuration.
-        settings: what to search for, and settings that all trials share, see `read_space`.
-        folder: folder of the sweep; None: `runs/sweep-NAME`.
+        settings: settings to search for, and settings that all trials share, see `read_space`.
+        folder: folder of the sweep. None: `runs/sweep-NAME`, with the name of the configuration.
         trials: number of trials, at least 1.
         code: whether to allow players, a learner and a reward of the form `module:name`,
             which are imported.
 
     Returns:
-        The exit status: 0, 1 if every trial failed, or 130 if the sweep was stopped.
+        The exit status: 0, or 1 if every trial failed, or 130 if the sweep was stopped.
     """
     from contextlib import closing
 
@@ -153,13 +153,13 @@ def exploit(player: str, folder: Path | None, *, code: bool = False, **recipe: A
     """Train best responses to a player, and measure the best one on fresh deals.
 
     Args:
-        player: the player, by specification.
-        folder: folder of the results; None: `runs/exploit-PLAYER`.
+        player: the player specification.
+        folder: folder of the results. None: `runs/exploit-PLAYER`.
         code: whether to allow players and a learner of the form `module:name`.
         recipe: further arguments of `recipe_for`.
 
     Returns:
-        The exit status: 0, or 130 if it was stopped.
+        The exit status: 0, or 130 if the command was stopped.
     """
     from contextlib import closing
 
@@ -211,7 +211,7 @@ def _open(
     if resume is not None:
         if folder is not None:
             raise ConfigError("a resumed run stays in its folder; leave out --run")
-        # With --resume, the word in the place of the configuration is a change too.
+        # With --resume, a change may be in the place of the configuration.
         changes = [*([str(config)] if config else []), *settings]
         if wrong := [change for change in changes if "=" not in change]:
             raise ConfigError(
@@ -221,17 +221,17 @@ def _open(
         _refuse_files(resume)
         return resume_run(resume, changes, code=code)
     if config is None:
-        raise ConfigError("give a configuration, such as armadora-quick, or --resume")
+        raise ConfigError("give a configuration, such as armadora-quick, or --resume FOLDER")
     folder = folder or Path("runs") / Path(config).stem
     _refuse_files(folder)
     return start_run(load_config(config, settings), folder, code=code)
 
 
 def _refuse_files(folder: Path) -> None:
-    """Check early that the folder of a run or sweep can be a folder.
+    """Check early that the folder of a run or sweep can be used as a folder.
 
     Raises:
-        RunError: it is a file or lies under one, or TensorBoard's folder in it is a file.
+        RunError: the folder or one of its parents is a file, or TensorBoard's folder in it is one.
     """
     for path in (folder / EVENTS, folder, *folder.parents):
         if path.exists() and not path.is_dir():
@@ -239,7 +239,7 @@ def _refuse_files(folder: Path) -> None:
 
 
 class _ProgressBar:
-    """Progress bar with decisions, speed, time left, rating and mean return by opponent."""
+    """A progress bar with decisions, speed, time left, rating and mean return by opponent."""
 
     def __init__(self, run: Run) -> None:
         from rich.console import Console

@@ -30,7 +30,7 @@ def check_players(
 
     Args:
         config: the configuration.
-        folder: folder with the copies of policies that are named by path, if they exist yet.
+        folder: folder with copies of the policies that are named by path, if the copies exist.
         code: whether to allow players, a learner and a reward of the form `module:name`,
             which are imported.
 
@@ -57,7 +57,7 @@ def check_players(
 
 
 def measures_and_teachers(config: TrainingConfig) -> dict[str, tuple[str, ...]]:
-    """Return the names of the anchors and the teacher, with their settings as keys."""
+    """Return the names of the anchors and the teacher, by the setting that names them."""
     named = {"evaluation.opponents": config.evaluation.opponents}
     if config.imitation.games:
         named["imitation.teacher"] = (config.imitation.teacher,)
@@ -65,7 +65,7 @@ def measures_and_teachers(config: TrainingConfig) -> dict[str, tuple[str, ...]]:
 
 
 def first_policy(config: TrainingConfig, game: Game) -> NetworkPlayer | None:
-    """Load the policy of `start_from` for the table of the game, see `transfer`.
+    """Load the policy of `start_from`, and transfer it to the game's options (see `transfer`).
 
     Returns:
         The policy, or None if `start_from` is not set.
@@ -85,14 +85,14 @@ def _game_of(config: TrainingConfig) -> Game:
     try:
         game = make_game(config.game, **config.options)
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"game, options or reward: {brief(error, 1000)}") from error
+        raise ConfigError(f"game or options: {brief(error, 1000)}") from error
     return game
 
 
 def resolve_precision(config: TrainingConfig) -> TrainingConfig:
     """Replace `ppo.precision: auto` with the faster precision on this machine, once per run.
 
-    Configurations whose learner does not read `ppo.precision` are returned as they are.
+    A configuration whose learner does not read `ppo.precision` is returned unchanged.
 
     Raises:
         ConfigError: there is no such game.
@@ -108,8 +108,8 @@ def resolve_precision(config: TrainingConfig) -> TrainingConfig:
 def reach_cluster(config: TrainingConfig) -> None:
     """Connect to the cluster of a configuration, if it has one, before anything is written.
 
-    With one shard, a missing cluster would otherwise be noticed only at the end of the training,
-    by its matches.
+    With one shard, only the matches at the end of the training need the cluster. A missing cluster
+    would otherwise be noticed too late.
 
     Raises:
         ImportError: Ray is not installed.

@@ -1,7 +1,7 @@
 """Progress of a run: a table, a curve and TensorBoard events, all in the run's folder.
 
-They only show the training. If one of them cannot be written, a line on stderr says so once, and
-the training and its checkpoints continue.
+These files only show the training. If a file cannot be written, one line on stderr says so, and the
+training and its checkpoints continue.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from armarl_training.common.run_folder import RunError
 from armarl_training.common.side_files import SideFiles
 from armarl_training.common.svg_plots import COLOURS, Axes, picture, text, ticks
 
-LARGEST_TABLE = 1 << 28  # in bytes
-MOST_NUMBER = 1e15  # largest number on a policy's card
-MOST_MEASURED = 100  # rows that a policy file keeps
+LARGEST_TABLE = 1 << 28  # maximum size of the table, in bytes
+MOST_NUMBER = 1e15  # limit of the numbers on a policy card
+MOST_MEASURED = 100  # maximum number of rows in a policy file
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
-RATING = "rating"  # name of the column
-SCALE = "scale"  # name of the column; counts how often the anchors had changed before the row
+RATING = "rating"  # column with the rating
+SCALE = "scale"  # column that counts how often the anchors had changed before the row
 COLUMNS = ("decisions", "minutes", "decisions_per_second", RATING, SCALE)  # reserved for the run
-RETURNS = "return/"  # prefix of an opponent's name; the learner's mean return against it
+RETURNS = "return/"  # columns `return/OPPONENT` have the learner's mean return against an opponent
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 70, 20, 170, 60  # _RIGHT is a minimum
 _ACROSS = "decisions learned from"  # the title of the x axis
 _LETTER = 7.5  # approximate width of a letter
@@ -38,8 +38,8 @@ class ProgressLog:
     Attributes:
         rows: the rows so far.
         scale: number of the rating scale of new rows. The table also keeps ratings on earlier
-            scales, measured with other anchors. They cannot be compared with the new ones, and
-            nothing else shows them.
+            scales, measured with other anchors. They cannot be compared with new ratings, so only
+            the table shows them.
     """
 
     def __init__(self, folder: Path, sides: int = 2) -> None:
@@ -50,11 +50,11 @@ class ProgressLog:
         self._folder = folder
         self._events: Any = None
         self._files = SideFiles(folder, "the training")
-        # TensorBoard drops events from this step on: they were written after the checkpoint.
+        # TensorBoard discards events from this step on. They were written after the checkpoint.
         self._taken_up: int | None = None
 
     def note(self, row: dict[str, float]) -> None:
-        """Add a row with `decisions`, `minutes` and whatever else was measured."""
+        """Add a row with `decisions`, `minutes` and any other measured numbers."""
         if RATING in row and self.scale:
             row = {**row, SCALE: float(self.scale)}
         self.rows.append(row)
@@ -74,18 +74,18 @@ class ProgressLog:
                 self._events.add_scalar(tag, value, int(row["decisions"]))
 
     def rating(self) -> float | None:
-        """Return the newest rating against the current anchors, None if there is none."""
+        """Return the newest rating against the current anchors, or None if there is none."""
         rated = rated_rows(self.rows, self.scale)
         return rated[-1][RATING] if rated else None
 
     def is_measured(self, decisions: int) -> bool:
-        """Whether the policy after this many decisions was measured."""
+        """Return whether the policy after this many decisions was measured in the last row."""
         return any(row["decisions"] == decisions and RATING in row for row in self.rows[-1:])
 
     def measured(self) -> list[dict[str, float]]:
         """Return the curve for the policy file: results against the current anchors.
 
-        It has at most MOST_MEASURED rows, with decisions, minutes, rating and win rates.
+        The curve has at most MOST_MEASURED rows, with decisions, minutes, rating and win rates.
         """
         kept = ("decisions", "minutes", RATING)
         rows = [
@@ -99,7 +99,7 @@ class ProgressLog:
         return thinned(rows, MOST_MEASURED)
 
     def draw(self) -> None:
-        """Write the table and the curve, as far as they can be written."""
+        """Write the table and the curve. If one cannot be written, continue without it."""
         if self._events is not None and EVENTS not in self._files.failed:
             self._files.attempt(EVENTS, self._events.flush)
         self._files.attempt(TABLE, self._write_table)
@@ -122,7 +122,7 @@ class ProgressLog:
             self._events = None
 
     def begin_anew(self) -> None:
-        """Discard all events of an earlier part of the run, which left no checkpoint."""
+        """Discard all events of an earlier part of the run that left no checkpoint."""
         self._taken_up = 0
 
     def take_up(self, decisions: int) -> None:
@@ -136,7 +136,8 @@ class ProgressLog:
         """
         path = self._folder / TABLE
         try:
-            # Not csv.DictReader: a short row would take as long as there are columns.
+            # Do not use csv.DictReader, which fills short rows: each would take as long as a full
+            # row, however many columns there are.
             lines = read_text(path, LARGEST_TABLE).splitlines()
             names, *rest = [*filter(None, csv.reader(lines))] or [[]]
             rows = [_read(dict(zip(names, row, strict=True))) for row in rest]
@@ -151,7 +152,7 @@ class ProgressLog:
 
 
 def _read(written: dict[str, str]) -> dict[str, float]:
-    """Read a row of the table, with the columns that have a number in it.
+    """Read a row of the table. Columns that are empty in this row are left out.
 
     Raises:
         ValueError: the number of decisions is missing or wrong, or a number is out of range.
@@ -166,12 +167,12 @@ def _read(written: dict[str, str]) -> dict[str, float]:
 
 
 def _is_shown(column: str) -> bool:
-    """Whether a column is drawn or kept in the policy file; other columns may hold any number."""
+    """Return whether a column is drawn or kept in policy files. Others may have any numbers."""
     return column in ("decisions", "minutes", RATING) or column.startswith((WINS, RETURNS))
 
 
 def _written(number: float) -> str:
-    """Format a number. Whole numbers stay exact, since decisions are compared when resuming."""
+    """Format a number. Whole numbers stay exact, because resuming compares numbers of decisions."""
     return f"{number:.0f}" if float(number).is_integer() else f"{number:.6g}"
 
 
@@ -188,7 +189,8 @@ def rated_rows(rows: list[dict[str, float]], scale: int) -> list[dict[str, float
 def curve(rows: list[dict[str, float]], scale: int = 0, sides: int = 2) -> str:
     """Draw an SVG of win rates and rating over decisions.
 
-    The win rates are those against the anchors and those in training. The rating is drawn below.
+    The upper plot has the win rates against the anchors and in training. The lower plot has the
+    rating.
 
     Args:
         rows: the rows of the table.

@@ -1,9 +1,9 @@
 """One training run in a folder, from a configuration to a saved and measured policy.
 
-The folder holds:
+The folder contains:
 
 - `config.yaml`: all settings,
-- `checkpoint.safetensors`: everything the run depends on,
+- `checkpoint.safetensors`: everything that the run depends on,
 - `pool/`: earlier versions of the policy, and copies of the policies that were named by path,
 - `policy.safetensors`: the policy at the last checkpoint,
 - `best.safetensors`: the best policy so far against the anchors,
@@ -75,7 +75,7 @@ from armarl_training.run.progress import COLUMNS, CURVE, RATING, RETURNS, TABLE,
 
 POOL = "pool"
 _WRITTEN = (POLICY_FILE, BEST_FILE, CHECKPOINT, TABLE, CURVE)  # files that a run writes
-_MOST_IN_VAIN = 100  # iterations in a row without a decision to learn from
+_MOST_IN_VAIN = 100  # number of iterations without a decision to learn from that end the run
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,14 @@ class Report:
         decisions: number of decisions learned from so far.
         done: fraction of the training that is over, by decisions or by the clock, in [0, 1].
         seconds: training time so far, over all parts of the run.
-        returns: the learner's mean return in its last games, by opponent.
+        returns: the learner's mean return in its latest games, by opponent.
         rating: rating at the last checkpoint, in Elo points above the first of
-            `evaluation.opponents`. None until the policy was rated against the current anchors.
+            `evaluation.opponents`. None until the policy has been rated against the current
+            anchors.
         headline: text to show instead of the usual numbers, such as the progress of the head
-            start; empty otherwise.
-        seconds_left: estimated time left at the pace since this part of the run began; infinite
-            at its start.
+            start. Empty otherwise.
+        seconds_left: estimated time left, from the average pace since this part of the run began.
+            Infinite at its start.
 
     Example:
         >>> report = Report(decisions=5000, done=0.25, seconds=60.0, returns={"greedy": -0.1})
@@ -119,9 +120,9 @@ class Run:
     trains there, until `train` ends or the run is closed. A `with` block closes it.
 
     Attributes:
-        config: the configuration, with its precision resolved.
+        config: the configuration, with `ppo.precision` resolved.
         folder: the run's folder.
-        game: the game that is learned.
+        game: the game that the learner learns.
         learner: the learner, see `armarl_training.learning.learner.Learner`.
         pool: the opponents in training.
 
@@ -150,8 +151,8 @@ class Run:
             folder: the run's folder.
             code: whether to allow players, a learner and a reward of the form `module:name`,
                 which are imported.
-            lock: lock of the folder, see `lock_run`, if the caller holds it already. The run takes
-                it over.
+            lock: the folder's lock, if the caller has it already (see `lock_run`). The run will
+                release it.
         """
         self.config = config = resolve_precision(config)
         self.folder = folder
@@ -165,16 +166,17 @@ class Run:
         self.log = ProgressLog(folder, len(set(self.game.sides)))
         self._files = SideFiles(folder, "the training")
         self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
-        self.seconds_before = 0.0  # spent by earlier parts of this run, and calls of `train`
+        self.seconds_before = 0.0  # time of earlier parts of this run and earlier calls of `train`
         self.best = -1.0  # the highest mean win rate against the anchors
         self._imitated = False  # whether the head start is over
-        self._measured_otherwise = False  # whether the last measurement used other anchors
+        self._measured_otherwise = False  # whether the last measurement had other settings
         self._started: float | None = None  # time.monotonic() at the start of `train`
-        # Seconds and fraction done after the first iteration, which also compiles the kernels.
+        # `seconds` and `done` after the first iteration. The first iteration says nothing about the
+        # pace, because it also compiles the kernels.
         self._paced_from: tuple[float, float] | None = None
         self._lock = lock
         self._stopped = False
-        # Identifies the checkpoint that this run wrote or read last, see `_stand_of`.
+        # Identity of the checkpoint that this run wrote or read last, see `_stand_of`.
         self._stands: tuple[int, int] | None = None
 
     def __enter__(self) -> Run:
@@ -184,11 +186,11 @@ class Run:
         self.close()
 
     def hold(self) -> None:
-        """Lock the folder, which must exist. Does nothing if this run holds the lock already.
+        """Lock the folder, which must exist. If this run has the lock already, do nothing.
 
         Raises:
-            RunError: another process, or another run in this process, holds the lock; or the
-                folder's run was continued after this run was closed.
+            RunError: another process, or another run in this process, has the lock; or the folder's
+                run was continued after this run was closed.
         """
         if self._lock is not None:
             return
@@ -197,13 +199,13 @@ class Run:
             self.close()
             raise RunError(
                 f"the run in {self.folder} was continued after this one was closed; use resume_run "
-                "to continue it"
+                "to continue from its last checkpoint"
             )
 
     def close(self) -> None:
-        """Unlock the folder and close TensorBoard's file. Saves nothing.
+        """Unlock the folder and close TensorBoard's file. Save nothing.
 
-        `close` can be called again. A closed run can still be exported and evaluated.
+        `close` may be called more than once. A closed run can still be exported and evaluated.
         """
         self.log.close()
         if self._lock is not None:
@@ -217,7 +219,7 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Training time over all parts of the run. The clock runs only during `train`."""
+        """Training time of all parts of the run, in seconds. The clock runs only during `train`."""
         now = 0.0 if self._started is None else time.monotonic() - self._started
         return self.seconds_before + now
 
@@ -230,10 +232,10 @@ class Run:
         return min(1.0, max(parts))
 
     def train(self, watch: Watch | None = None) -> bool:
-        """Train to the end, or until Ctrl-C or a termination signal asks to stop.
+        """Train to the end, or until Ctrl-C or a termination signal.
 
         The run saves a checkpoint at the end. It is closed afterwards, also after an error. Outside
-        the main thread no signal stops it: only its end does, or an error that `watch` raises.
+        the main thread, no signal stops the training, only its end or an error that `watch` raises.
 
         Args:
             watch: called with a `Report` before every iteration and during the head start.
@@ -263,7 +265,7 @@ class Run:
                     if vain == _MOST_IN_VAIN:
                         raise RunError(
                             f"no decision to learn from in {vain} iterations in a row; perhaps "
-                            "the games begin with too many random actions"
+                            "the games begin with too many random actions (see opening_length)"
                         )
                     pace = (self.decisions - had) / max(self.seconds - began, 1e-9)
                     refuse_diverged(self.learner.policy(average=False).tensors)
@@ -284,7 +286,7 @@ class Run:
         self.pool.take(self.learner.policy(average=False), self.decisions)
 
     def _iterate(self) -> dict[str, float]:
-        """Call `Learner.iterate`. An error gets a note about what can be resumed."""
+        """Call `Learner.iterate`. Add a note to an error, which says how to resume the run."""
         try:
             statistics = _checked(self.learner.iterate(self.done))
         except Exception as error:
@@ -314,7 +316,7 @@ class Run:
         self.export()
 
     def _write(self) -> None:
-        """Write the table and the curve, as far as possible, then the checkpoint."""
+        """Write the table and the curve if possible, then the checkpoint."""
         details = {
             "seconds": self.seconds,
             "best": self.best,
@@ -323,7 +325,7 @@ class Run:
             "scale": self.log.scale,
         }
         try:
-            self.log.draw()  # first: a resumed run ignores rows after the checkpoint
+            self.log.draw()  # before the checkpoint: a resumed run ignores rows after it
             save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
             self._stands = _stand_of(self.folder)
         except OSError as error:
@@ -337,8 +339,8 @@ class Run:
         """Write the averaged policy with its metadata.
 
         Args:
-            strength: results of matches, as `evaluate` returns them. None: keep the file's results
-                if it has the same weights.
+            strength: results of matches, as `evaluate` returns them. None: keep the results that
+                the file contains, if it has the same weights.
             name: name of the file in the run's folder.
 
         Returns:
@@ -394,19 +396,19 @@ class Run:
             keep_policies(self._pool_folder, [Path(self.config.start_from)])
 
     def _with_what_is_kept(self) -> TrainingConfig:
-        """The configuration with `start_from` set to the copy of that policy, if there is one."""
+        """Return the configuration with the copy of the policy as `start_from`, if there is one."""
         if self.config.start_from is None:
             return self.config
         kept = as_kept(self._pool_folder, Path(self.config.start_from)).base.name
         return self.config.model_copy(update={"start_from": kept})
 
     def begin(self) -> None:
-        """Load the weights of the policy named by `start_from`, if it is set.
+        """Load the weights of the policy that `start_from` names, if it is set.
 
-        The policy may be for another table of the game, see `transfer`.
+        The policy may be for other options of the game, see `transfer`.
 
         Raises:
-            ConfigError: there is no such policy, or it does not fit.
+            ConfigError: there is no such policy, or it does not fit the configuration.
         """
         policy = first_policy(self._with_what_is_kept(), self.game)
         if policy is None:
@@ -438,7 +440,7 @@ class Run:
         """Reset the best policy and the rating scale if the anchors changed since the checkpoint.
 
         Args:
-            before: `Anchors.terms` at the checkpoint; None if it does not say.
+            before: `Anchors.terms` at the checkpoint. None if an old checkpoint lacks them.
             scale: number of the rating scale at the checkpoint.
         """
         terms, self.log.scale = self.anchors.terms, scale
@@ -471,7 +473,7 @@ class Run:
     def _measure(self) -> None:
         """Play a short match against each anchor, and export the policy if it is the best so far.
 
-        Does nothing if this policy was measured already, as at the end of a run, or when a
+        Do nothing if this policy was measured already. This happens at the end of a run, and if a
         finished run is killed and resumed.
         """
         if self.config.evaluation.progress_games == 0 or self.decisions == 0:
@@ -493,10 +495,10 @@ class Run:
             self.export(name=BEST_FILE)
 
     def _imitate(self, watch: Watch) -> None:
-        """Play the head start, or as much of it as time allows.
+        """Play the head start, or as much of it as the time limit allows.
 
-        A run that is stopped during the head start repeats it from its beginning, because no
-        checkpoint is written before its end.
+        A run that is stopped during the head start repeats all of it when it is resumed, because no
+        checkpoint is written before the end of the head start.
         """
         settings = self.config.imitation
         rng = generator(self.config.seed, Stream.LESSONS)
@@ -520,11 +522,11 @@ class Run:
 
     @contextmanager
     def _stop_on_signal(self) -> Iterator[None]:
-        """Stop after the update at the first Ctrl-C or SIGTERM, and at once at a second one.
+        """Stop after the update at the first Ctrl-C or SIGTERM, and at once at the second.
 
-        The first one is acknowledged on stderr at once. A second Ctrl-C raises KeyboardInterrupt,
-        and a second SIGTERM ends the process. Does nothing outside the main thread, since only the
-        main thread receives signals.
+        The first signal is acknowledged on stderr at once. A second Ctrl-C raises
+        KeyboardInterrupt, and a second SIGTERM ends the process. Do nothing outside the main
+        thread, because only the main thread receives signals.
         """
         self._stopped = False
         if threading.current_thread() is not threading.main_thread():
@@ -535,7 +537,8 @@ class Run:
             self._stopped = True
             signal.signal(signal.SIGINT, signal.default_int_handler)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            with suppress(OSError, RuntimeError, ValueError):  # closed, or in the middle of a line
+            # stderr may be closed, or the program may be writing a line to it.
+            with suppress(OSError, RuntimeError, ValueError):
                 tell(
                     "\nstopping at the end of this update; a second Ctrl-C stops at once, without "
                     "saving",
@@ -551,21 +554,21 @@ class Run:
 
 
 def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False) -> Run:
-    """Start a new run in a folder without one. Call `Run.train` on it to train.
+    """Start a new run in a folder that contains no run. Call `Run.train` to train it.
 
     Args:
         config: the configuration, as `load_config` returns it.
-        folder: the run's folder; it is created if needed.
+        folder: the run's folder. It is created if needed.
         code: whether to allow players, a learner and a reward of the form `module:name`,
             which are imported.
 
     Returns:
-        The run, which holds the folder's lock.
+        The run, which has locked the folder.
 
     Raises:
         TypeError: `config` is not a TrainingConfig.
         ConfigError: the configuration cannot be used. No folder is created.
-        RunError: the folder already holds a run.
+        RunError: the folder already contains a run.
         ClusterError: no cluster answers at the address `ray`. No folder is created.
 
     Example:
@@ -593,7 +596,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     text = run.config.dump()
     if len(text.encode()) > MOST_BYTES:
         raise ConfigError(
-            f"with all its settings, the configuration takes {len(text.encode()):,} bytes, and a "
+            f"with all its settings, the configuration takes {len(text.encode()):,} bytes, but a "
             f"run can store at most {MOST_BYTES:,}; name fewer players"
         )
     run.begin()
@@ -613,20 +616,20 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
 def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bool = False) -> Run:
     """Resume the run in a folder from its last checkpoint, or from its start if it has none yet.
 
-    If this fails, the configuration in the folder stays as it was.
+    If this fails, the configuration in the folder does not change.
 
     Args:
         folder: the run's folder.
-        changes: settings to change, as `key=value`. `TrainingConfig.changed` says which may
-            change.
+        changes: settings to change, as `key=value`. `CHANGEABLE` in `config.training_config` lists
+            the settings that may change.
         code: whether to allow players, a learner and a reward of the form `module:name`,
             which are imported.
 
     Returns:
-        The run, which holds the folder's lock.
+        The run, which has locked the folder.
 
     Raises:
-        RunError: the folder holds no run, or another process trains there.
+        RunError: the folder contains no run, or another process trains there.
         ConfigError: a setting cannot change, or not to this value.
         PolicyError: the checkpoint is damaged.
         ClusterError: no cluster answers at the address `ray`.
@@ -667,7 +670,7 @@ def _refuse_less_than_done(run: Run, kept: TrainingConfig) -> None:
     """Refuse a new limit of a resumed run that the run has already passed.
 
     Raises:
-        ConfigError: `total_decisions` or `time_limit_minutes` is below what is done.
+        ConfigError: `total_decisions` or `time_limit_minutes` is below the run's present count.
     """
     total, limit = run.config.total_decisions, run.config.time_limit_minutes
     ends = f"use total_decisions={run.decisions} to end it there"
@@ -686,8 +689,8 @@ def _checked(statistics: Any) -> dict[str, float]:
     """Check the statistics that `Learner.iterate` returned, which become columns of the table.
 
     Raises:
-        TypeError: they are not a mapping with names as keys.
-        ValueError: a name is a column of the run's own.
+        TypeError: the statistics are not a mapping with names as keys.
+        ValueError: a name is that of a column that the run writes.
     """
     if not isinstance(statistics, Mapping) or not all(isinstance(k, str) for k in statistics):
         raise TypeError(
@@ -697,14 +700,14 @@ def _checked(statistics: Any) -> dict[str, float]:
     for name in statistics:
         if name in COLUMNS or name.startswith((WINS, RETURNS)):
             raise ValueError(
-                f"a learner's iterate returned {name!r}, but the run has that column itself "
-                f"({', '.join(COLUMNS)}, {WINS}*, {RETURNS}*); choose another name"
+                f"a learner's iterate returned {name!r}, but the run has that column already "
+                f"(reserved: {', '.join(COLUMNS)}, {WINS}*, {RETURNS}*); choose another name"
             )
     return dict(statistics)
 
 
 def _stand_of(folder: Path) -> tuple[int, int] | None:
-    """Identify the checkpoint in a folder by modification time and inode; None if there is none."""
+    """Return the modification time and inode of a folder's checkpoint, or None if it has none."""
     path = folder / CHECKPOINT
     if not path.exists():
         return None
@@ -713,7 +716,7 @@ def _stand_of(folder: Path) -> tuple[int, int] | None:
 
 
 def _strength_of(path: Path, policy: NetworkPlayer) -> list[Any]:
-    """The measured strength in a policy file, if the file has exactly these weights."""
+    """Return the measured strength in a policy file if it has exactly these weights, else []."""
     try:
         tensors, metadata = read_policy(path)
     except (PolicyError, FileNotFoundError):

@@ -1,6 +1,6 @@
-"""`armarl sweep`: Optuna searches for good settings by training runs of one configuration.
+"""`armarl sweep`: Optuna searches for good settings with training runs of one configuration.
 
-The folder holds `sweep.yaml` (the configuration and the search space), `study.db` (Optuna's
+The folder contains `sweep.yaml` (the configuration and the search space), `study.db` (Optuna's
 study), a run folder for every trial, `sweep.csv` and `sweep.svg`. A sweep that was stopped or
 killed continues where it was, even in the middle of a trial.
 """
@@ -56,7 +56,10 @@ _RANGE = re.compile(rf"{_NUMBER}\.\.{_NUMBER}(:log)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`, integers if both are. `log` samples on a logarithmic scale."""
+    """Numbers from `low` to `high`, integers if both ends are integers.
+
+    `log` samples on a logarithmic scale.
+    """
 
     low: float
     high: float
@@ -89,11 +92,11 @@ def read_space(settings: list[str]) -> tuple[Space, list[str]]:
 
     Args:
         settings: ranges and choices such as `key=1e-4..3e-3:log`, `key=1..4`, `key=relu,tanh` and
-            `key=[64],[128,64]`. Any other `key=value` is shared by all trials.
+            `key=[64],[128,64]`. All trials share any other `key=value`.
 
     Raises:
         ConfigError: the ends of a range are not in order, a value is not YAML, a key is given
-            twice, or a key must be the same in all trials.
+            twice, or a range or choice is for a key that must be the same in all trials.
 
     Example:
         >>> from armarl_training.run.sweep import read_space
@@ -170,15 +173,15 @@ class Sweep:
 
         Args:
             config: path or name of a configuration.
-            settings: what to search for, and settings that all trials share, see `read_space`.
-            folder: the sweep's folder; it is created if needed.
+            settings: settings to search for, and settings that all trials share, see `read_space`.
+            folder: the sweep's folder. It is created if needed.
             code: whether to allow players, a learner and a reward of the form `module:name`,
                 which are imported.
 
         Raises:
             ConfigError: the configuration cannot be used, or there is nothing to search for. No
                 folder is created.
-            RunError: the folder holds a run or another sweep, or another process uses it.
+            RunError: the folder contains a run or another sweep, or another process uses it.
             ClusterError: no cluster answers at the address `ray`. No folder is created.
         """
         if (folder / CONFIG_FILE).exists() and not (folder / SWEEP).exists():
@@ -224,8 +227,9 @@ class Sweep:
 
         Args:
             trials: total number of trials, including those of earlier calls.
-            told: called with one line of text about each trial.
-            train: trains a run and may show its progress. It returns False if it was stopped.
+            told: function that is called with one line of text about each trial.
+            train: function that trains a run and may show its progress. It returns False if it was
+                stopped.
 
         Returns:
             True if all trials are done, False if `train` was stopped.
@@ -238,7 +242,7 @@ class Sweep:
         from optuna.trial import TrialState
 
         for trial in self._study.get_trials(states=(TrialState.RUNNING,)):  # the sweep was killed
-            if trial.params.keys() != self.space.keys():  # before all settings were drawn
+            if trial.params.keys() != self.space.keys():  # killed before all settings were drawn
                 self._study.tell(trial.number, state=TrialState.FAIL)
                 continue
             if not self._train(trial.number, trial.params, told, train):
@@ -298,7 +302,7 @@ class Sweep:
         """
         if chosen.keys() - self.space.keys():
             raise ConfigError(
-                "the trial has settings that are not in this sweep: "
+                "the trial in the study has settings that are not in this sweep: "
                 f"{', '.join(sorted(chosen.keys() - self.space.keys()))}"
             )
         return self.config.overridden(_settings(chosen), "a trial's configuration")
@@ -306,7 +310,7 @@ class Sweep:
     def _check_space(self) -> None:
         """Refuse unknown settings, and values that are wrong on their own.
 
-        Values that are wrong only in combination are reported by the trials that draw them.
+        If values are wrong only in combination, the trials that draw them report this.
         """
         for key, values in self.space.items():
             for word in _ends(values):
@@ -317,9 +321,9 @@ class Sweep:
                         raise
 
     def _check_players(self) -> None:
-        """Refuse a game or players that do not exist, since every trial would fail with them.
+        """Refuse a game or players that do not exist, because every trial would fail with them.
 
-        Only the first value of each setting that is searched for is checked.
+        Only the first value of each setting in the search space is checked.
         """
         try:
             config = self._settle({key: _ends(values)[0] for key, values in self.space.items()})
@@ -330,7 +334,7 @@ class Sweep:
         find_maker(config.learner, code=self._code)
 
     def _agree(self) -> None:
-        """Write the sweep's configuration and space, or check that the file has the same ones."""
+        """Write the sweep's configuration and space, or check that they equal those in the file."""
         path = self.folder / SWEEP
         wanted = {
             "config": self.config.model_dump(mode="json"),
@@ -348,8 +352,8 @@ class Sweep:
             raise RunError(f"{path} is damaged: {error}") from error
         if found != said:
             raise RunError(
-                f"{self.folder} holds a sweep of another configuration or other settings; give "
-                "the same ones to continue it, or choose another --folder"
+                f"{self.folder} holds a sweep of another configuration or with other settings; use "
+                "the same command to continue it, or choose another --folder"
             )
 
     def _open(self) -> optuna.Study:
@@ -368,18 +372,18 @@ class Sweep:
                 direction="maximize",
                 load_if_exists=True,
             )
-        except Exception as error:  # SQLAlchemy's errors, a dependency of Optuna only
+        except Exception as error:  # an error of SQLAlchemy, which only Optuna depends on
             raise RunError(f"{path} cannot be used: {brief(error, 300)}") from error
 
     def _sampler(self, trial: int) -> optuna.samplers.BaseSampler:
-        """A sampler whose draws do not depend on how often the sweep was stopped."""
+        """Return a sampler whose draws do not depend on how often the sweep was stopped."""
         import optuna
 
         (seed,) = np.random.SeedSequence([self.config.seed, trial]).generate_state(1)
         return optuna.samplers.TPESampler(seed=int(seed))
 
     def _show(self) -> None:
-        """Write the table, with the best trial first, and the plot, as far as possible."""
+        """Write the table, with the best trial first, and the plot, if they can be written."""
         trials = [trial for trial in self._study.trials if trial.value is not None]
         trials.sort(key=lambda trial: -(trial.value or 0.0))
         rows = (
@@ -393,18 +397,18 @@ class Sweep:
 
 
 def _opening(path: Path) -> dict[str, Any]:
-    """How SQLAlchemy opens a file. As part of a URL, a name with ? or % would be another file."""
+    """Return SQLAlchemy's arguments to open a file. In a URL, ? or % would name another file."""
     return {"creator": partial(sqlite3.connect, path, timeout=60, check_same_thread=False)}
 
 
 def _as_begun(config: TrainingConfig, begun: TrainingConfig) -> TrainingConfig:
-    """A trial's configuration, with the precision that its run resolved if it is `auto`."""
+    """Return a trial's configuration, with the precision of its run instead of `auto`."""
     decided = config.ppo.precision == "auto"
     return config.with_precision(begun.ppo.precision) if decided else config
 
 
 def _reason(error: Exception) -> str:
-    """The text of an error. Errors that are not ours get their type, as the text may be terse."""
+    """Return the text of an error. Add the type of errors of other packages, often too short."""
     ours = isinstance(error, ConfigError | RunError | PolicyError)
     return str(error) if ours else f"{type(error).__name__}: {error}"
 
@@ -414,7 +418,7 @@ def _ends(values: Range | Choice) -> tuple[Any, ...]:
 
 
 def _settings(chosen: dict[str, Any]) -> list[str]:
-    """Chosen values as `key=value`. Choices are JSON already."""
+    """Return chosen values as `key=value`. Values of choices are JSON already."""
     return [
         f"{key}={value if isinstance(value, str) else repr(value)}" for key, value in chosen.items()
     ]

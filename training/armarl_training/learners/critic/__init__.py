@@ -1,4 +1,4 @@
-"""Training of critics of scripted play: the `learner` and its `games`."""
+"""Training of critics of scripted play: `critic_learner` and its `critic_games`."""
 
 from armarl_training.learners.critic.critic_learner import CriticLearner
 

@@ -1,4 +1,4 @@
-"""A shard of a critic's games: a scripted player plays them from deal to end."""
+"""A shard of a critic's games, which a scripted player plays from start to end."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from armarl_training.learning.shards import Tensors
 from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.value_networks import Critic
 
-MOST_STEPS = 1500  # in the improved player's games, which may never end
-MOST_BRANCHED = 12  # ends of turns in one such game that scripted games branch from
+MOST_STEPS = 1500  # limit for the improved player's games, which may never end
+MOST_BRANCHED = 12  # maximum number of ends of turns in such a game at which scripted games start
 COMPLETIONS = 4  # scripted games from each of these positions
-MOST_TURNS = 48  # of one game to learn from: if all wait, hundreds are alike
+MOST_TURNS = 48  # maximum number of turns to learn from in a game; hundreds are alike if all wait
 
 
 class CriticSamples(NamedTuple):
     """The training data of a batch of games.
 
     Attributes:
-        seen: (n, size), the integer features of a seat's observation at the end of a turn.
-        returns: float32 (n,), the seat's return at the end of the game.
+        seen: (n, size), the integer features of one seat's observation at the end of a turn.
+        returns: float32 (n,), the return of this seat at the end of the game.
         decisions: number of decisions in the learner's seats.
     """
 
@@ -58,8 +58,8 @@ class Start(NamedTuple):
 
     Attributes:
         states: (n,) records.
-        lineups: int64 (n, players), the pool's slot of the player in each seat, or LEARNER; the
-            advisers' slots follow the pool's.
+        lineups: int64 (n, players), the slot of the player in each seat, or LEARNER. The slots of
+            the pool come first, then those of the advisers.
     """
 
     states: States
@@ -67,10 +67,10 @@ class Start(NamedTuple):
 
 
 class Branches(NamedTuple):
-    """Games that begin from positions that the improved player reached.
+    """Games that start from positions that the improved player reached.
 
     Attributes:
-        start: the positions, each with its hidden information dealt anew several times.
+        start: the positions, each with several deals of its hidden information.
         observers: int64 (n,), the seats from whose view the hidden information was dealt.
         decisions: number of decisions that led to the positions.
     """
@@ -81,12 +81,12 @@ class Branches(NamedTuple):
 
 
 class Turned(NamedTuple):
-    """Games under way in which an action has just ended a turn.
+    """The games in which the action of this step ended a turn but not the game.
 
     Attributes:
         games: int64 (n,), indices of the games; may be empty.
         states: (n,) records.
-        own: number of the learner's actions in this step, over all games under way.
+        own: number of the learner's actions in this step, over all games in play.
     """
 
     games: NDArray[np.int64]
@@ -95,10 +95,10 @@ class Turned(NamedTuple):
 
 
 class CriticGames:
-    """A shard; see `shards.Games`. Between two calls no game is under way.
+    """A shard; see `shards.Games`. Between two calls of `play`, no game is in play.
 
     Attributes:
-        lots: int64 (), number of lots of games played; it seeds the next lot.
+        lots: int64 (), number of batches of games played so far. It seeds the next batch.
         recent: the scripted player's latest returns against each opponent, by name.
     """
 
@@ -115,7 +115,7 @@ class CriticGames:
         return np.array([], np.int64)
 
     def play(self, networks: Tensors, done: float) -> CriticSamples:
-        """Play some games; return the data from the ends of turns. See `shards.Games`."""
+        """Play a batch of games and return data from the ends of turns. See `shards.Games`."""
         game, config = self._game, self._config
         rng = generator(config.seed, Stream.GAMES, self._number, int(self.lots))
         fresh = self._dealt(config.environments // config.shards, rng)
@@ -144,7 +144,7 @@ class CriticGames:
         return Start(states, self._pool.lineups(rng, number))
 
     def _branches(self, networks: Tensors, done: float, rng: np.random.Generator) -> Branches:
-        """Return positions that the improved player reaches, each with several deals."""
+        """Return positions that the improved player reaches, each dealt again several times."""
         settings, game = self._config.critic, self._game
         began = self._dealt(settings.improved_games * (done >= settings.improved_from), rng)
         restore_networks({AVERAGE: self._critic}, networks)
@@ -165,7 +165,7 @@ class CriticGames:
     def _advised(self, observers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return lineups with the learner on the observer's side and an adviser in all other seats.
 
-        The advisers take turns from lineup to lineup.
+        The adviser changes from lineup to lineup.
         """
         number = np.arange(observers.size) % len(self._advisers)
         lineups = np.repeat(len(self._pool.players) + number[:, None], self._game.players, axis=1)
@@ -174,9 +174,9 @@ class CriticGames:
         return lineups
 
     def _turns(self, start: Start, own: Player, rng: np.random.Generator) -> Iterator[Turned]:
-        """Play games to their ends, one action in each at a time; `own` plays the learner's seats.
+        """Play games to their ends, one action per game at each step, and yield the ends of turns.
 
-        The states are replaced by the final ones in place.
+        `own` plays the learner's seats. The states are replaced by the final states in place.
         """
         game, (states, lineups) = self._game, start
         running, positions = np.arange(states.size), states.copy()
@@ -202,7 +202,7 @@ class CriticGames:
         own: Player,
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
-        """Return the action in every position, by the player that holds the seat to move."""
+        """Return the action in every position, chosen by the player in the seat to move."""
         astray = (held == LEARNER) & (rng.random(seats.size) < self._config.critic.exploration)
         players = [own, *self._pool.players, *self._advisers, self._random]  # LEARNER: slot -1
         who = np.where(astray, len(players) - 1, held - LEARNER)
@@ -211,7 +211,7 @@ class CriticGames:
         for k in np.unique(who):
             some = np.flatnonzero(who == k)
             question = self._game.taken(shown, some), seats[some], draws[some]
-            if 1 <= k <= len(self._pool.players):  # these may be user code
+            if 1 <= k <= len(self._pool.players):  # the pool's players may be user code
                 actions[some] = choose_legally(players[k], self._game, *question)
             else:
                 actions[some] = players[k].choose(*question)
@@ -225,7 +225,7 @@ class CriticGames:
         return kept
 
     def save(self) -> Saved:
-        """Return the number of batches played, which determines all randomness that follows."""
+        """Return the number of batches played, which determines all later random numbers."""
         recent = {name: list(returns) for name, returns in self.recent.items()}
         return {"lots": self.lots.copy()}, {"recent": recent}
 
@@ -233,7 +233,7 @@ class CriticGames:
         """Restore a saved state.
 
         Raises:
-            ValueError: it is damaged.
+            ValueError: the state is damaged.
         """
         check_arrays(arrays, self.save()[0], "the games'")
         check_range(arrays["lots"].reshape(1), 0, MOST, "the games' lots")
@@ -242,14 +242,14 @@ class CriticGames:
 
 
 def _own_seats(lineups: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw one of the learner's seats in each lineup; other seats' returns are not its own."""
+    """Draw one of the learner's seats in each lineup. It learns only from returns of its seats."""
     return np.asarray(((lineups == LEARNER) * (1 - rng.random(lineups.shape))).argmax(axis=1))
 
 
 def _of_each(games: NDArray[np.int64], most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Keep at most `most` random rows of each game; return their indices, ascending.
+    """Choose at most `most` random rows of each game. Return their indices in ascending order.
 
-    `games` holds the game of each row.
+    `games` contains the game of each row.
     """
     order = np.lexsort((rng.random(games.size), games))
     ordered = games[order]

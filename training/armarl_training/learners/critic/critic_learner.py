@@ -1,11 +1,12 @@
 """A critic of positions that improves a scripted player: play, outcomes, update.
 
 This is one step of approximate policy iteration (Bertsekas & Tsitsiklis, 1996). The scripted player
-plays the learner's seats, with some random actions. The critic learns from whole games: for each
-position at the end of a turn, how the game ended. The improved player tries every action, lets the
+plays the learner's seats, with some random actions. The critic learns from whole games: it predicts
+the return from each position at the end of a turn. The improved player tries every action, lets the
 scripted player finish the turn, and deviates from the scripted choice where the critic is sure of a
-gain (`armarl.policies.critic_lookahead`). Scripted games cost almost nothing, so there can be very
-many. They are sensible, so the critic only has to compare the results of sensible turns.
+gain (`armarl.policies.critic_lookahead`). Scripted games cost almost nothing, so the critic can
+learn from very many of them. Their turns are sensible, so it only has to compare the results of
+sensible turns.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class CriticLearner(ShardedLearner):
 
     Attributes:
         critic: predicts a seat's return from its observation.
-        average: the exponential average of the critic's weights, which plays.
+        average: a critic with the exponential average of the weights, which the improved player
+            uses.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
@@ -55,7 +57,7 @@ class CriticLearner(ShardedLearner):
     # --- one iteration ---------------------------------------------------------------------------
 
     def iterate(self, done: float) -> dict[str, float]:
-        """Play a lot of games, and update the critic by their results."""
+        """Play a batch of games, and update the critic with their results."""
         settings = self._config.critic
         shards = self.shards.play(saved_networks({AVERAGE: self.average}), done)
         self.decisions += sum(part.decisions for part in shards)
@@ -67,7 +69,7 @@ class CriticLearner(ShardedLearner):
     def _update(
         self, seen: NDArray[Any], returns: NDArray[np.float32], rate: float, epochs: int
     ) -> dict[str, float]:
-        """Train for some epochs on positions' integer features (n, size), in random minibatches."""
+        """Train for some epochs on the integer features of positions (n, size), in minibatches."""
         self._set_rate(rate)
         losses, norm, settings = [0.0], 0.0, self._config.critic
         for some in self._minibatches(len(seen), settings.minibatch, epochs):
@@ -80,13 +82,13 @@ class CriticLearner(ShardedLearner):
         return {"value_loss": mean, "gradient_norm": norm, "learning_rate": rate}
 
     def _scaled(self, features: NDArray[Any]) -> torch.Tensor:
-        """Scale stored integer features back to observations."""
+        """Convert stored integer features back to observations."""
         return torch.from_numpy(features).float() / self._scales
 
     def imitate(self, data: ImitationData, rate: float) -> float:
         """Learn from the results of a teacher's games.
 
-        Returns the share of returns whose sign was predicted before the update.
+        Return the share of returns whose sign the critic predicted before the update.
         """
         observations, _ = self._game.views(data.states, data.seats)
         seen = np.empty(observations.shape, self._kept.dtype)

@@ -1,4 +1,4 @@
-"""PPO's networks: actors see what one seat sees, critics see what all seats see."""
+"""PPO's networks. Actors see the observation of one seat, critics see those of all seats."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from armarl_training.networks.layers import (
     mlp,
 )
 
-FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial values
-END_UNITS = 8  # hidden units that score the actions between two cells
+FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial trust in the first adviser, and in the others
+END_UNITS = 8  # number of hidden units that score the actions between two cells
 
 
 def make_actor(game: Game, config: NetworkConfig) -> Actor | PlacesActor:
     """Build the actor of a configuration.
 
     Raises:
-        ValueError: it should process board cells, but the game has no board.
+        ValueError: the actor should process board cells, but the game has no board.
     """
     advisers, activation = len(config.advisers), config.activation
     if config.channels:
@@ -46,10 +46,10 @@ def make_actor(game: Game, config: NetworkConfig) -> Actor | PlacesActor:
 def make_critic(
     game: Game, config: NetworkConfig, kept: IntegerObservations
 ) -> PlainCritic | PlacesCritic:
-    """Build the critic of a configuration. It sees what all seats see.
+    """Build the critic of a configuration. It sees the observations of all seats.
 
     Raises:
-        ValueError: it should process board cells, but the game has no board.
+        ValueError: the critic should process board cells, but the game has no board.
     """
     widths, inputs = config.critic_widths or config.widths, kept.privileged_scales.size
     if not config.channels:
@@ -77,14 +77,14 @@ class Actor(PolicyNetwork):
     ) -> None:
         super().__init__()
         self.inputs, self.actions, self.activation = inputs, actions, activation
-        # One layer serves both heads, for one matrix product instead of two.
+        # One layer computes both heads, with one matrix product instead of two.
         self.layers = mlp([inputs, *widths, actions + 1], activation, gain=0.01)
         self.trust = _trust(widths[-1], advisers)
 
     def forward(self, x: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
         """Return the logits, then the expected return: (n, actions + 1).
 
-        `advice`, int64 (n, advisers), holds the actions that the advisers would take.
+        `advice`, int64 (n, advisers), contains the actions that the advisers would take.
         """
         *layers, last = self.layers
         seen = x
@@ -93,7 +93,10 @@ class Actor(PolicyNetwork):
         return _advised(last(seen), self.trust, seen, advice)
 
     def parts(self) -> dict[str, list[Linear]]:
-        """The layers of each part of a saved policy, without the heads, which share one layer."""
+        """Return the layers of each part of a saved policy, without the heads.
+
+        The heads are slices of one layer, see `weights`.
+        """
         trunk = linears(self.layers)[:-1]
         return {"trunk": trunk, "trust": [self.trust] if self.trust else []}
 
@@ -111,9 +114,10 @@ class Actor(PolicyNetwork):
 
 
 def _trust(inputs: int, advisers: int) -> Linear | None:
-    """Layer that computes how much to add to the logits of advised actions; None without advisers.
+    """Create the layer that computes the trust, which is added to the logits of advised actions.
 
-    At the start it adds much to the first adviser's action, and little to the others'.
+    At first it adds much to the action of the first adviser, and little to those of the others.
+    Return None if there are no advisers.
     """
     if advisers == 0:
         return None
@@ -136,7 +140,7 @@ def _advised(
 def _with_trunk(tensors: Tensors) -> Tensors:
     """Convert tensors of separate policy and value networks to those of a network with a trunk.
 
-    The trunk is the policy's. The value network's learning is lost; the new value head is 0.
+    The trunk comes from the policy. The value network is discarded, and the new value head is 0.
     """
     if any(name.startswith("trunk.") for name in tensors):
         return tensors
@@ -151,14 +155,17 @@ def _with_trunk(tensors: Tensors) -> Tensors:
 
 
 class Gather(torch.autograd.Function):
-    """Select entries along the second axis. Few select each entry, so the gradient gathers, too."""
+    """A selection of entries along the second axis.
+
+    Few outputs select each entry, so the backward pass is a selection, too.
+    """
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, index: torch.Tensor, takers: torch.Tensor) -> Any:
         """Return `x[:, index]`, with 0 for indices past the end.
 
-        `takers`, (entries, most), lists the outputs that take each entry, padded with the number of
-        outputs.
+        `takers`, (entries, most), lists the outputs that select each entry. Its rows are padded
+        with the number of outputs.
         """
         ctx.save_for_backward(takers)
         blank = x.new_zeros((len(x), 1, *x.shape[2:]))
@@ -176,13 +183,13 @@ class Gather(torch.autograd.Function):
 
 
 def gathered(x: torch.Tensor, index: torch.Tensor, takers: torch.Tensor) -> torch.Tensor:
-    """Return `x[:, index]`, 0 past its end, with the fast gradient of `Gather`."""
+    """Return `x[:, index]`, with 0 for indices past the end, and the fast gradient of `Gather`."""
     found: torch.Tensor = Gather.apply(x, index, takers)  # type: ignore[no-untyped-call]
     return found
 
 
 def takers_of(index: NDArray[np.int64], entries: int) -> torch.Tensor:
-    """List the outputs that take each entry: (entries, most), padded with the number of outputs."""
+    """List the outputs that select each entry: (entries, most), padded with the output count."""
     lists: list[list[int]] = [[] for _ in range(entries)]
     for taker, entry in enumerate(index.tolist()):
         if entry < entries:
@@ -192,7 +199,7 @@ def takers_of(index: NDArray[np.int64], entries: int) -> torch.Tensor:
 
 
 class Cells(nn.Module):
-    """Applies the same weights to every cell of the board; see `armarl.networks.board_layout`."""
+    """Layers that share their weights over all cells of the board; see `networks.board_layout`."""
 
     _entries: torch.Tensor
     _constants: torch.Tensor
@@ -225,7 +232,7 @@ class Cells(nn.Module):
 
     def _convolved(self, cells: torch.Tensor) -> torch.Tensor:
         """Apply the first layer on a grid, to (n, cells, features)."""
-        # Channels are last in memory order.
+        # The axes are (n, channels, height, width), but channels are last in memory order.
         planes = cells.view(len(cells), *self._shape, -1).permute(0, 3, 1, 2)
         kernel = self.first.weight.to(cells.dtype).view(len(self.first.weight), -1, 3, 3)
         kernel = kernel.contiguous(memory_format=torch.channels_last)
@@ -241,7 +248,7 @@ class Cells(nn.Module):
 
 
 class PlacesActor(PolicyNetwork):
-    """An actor that scores actions on the board by the features of their cells."""
+    """An actor that scores actions on the board from the features of their cells."""
 
     _ends: torch.Tensor
     _end_takers: torch.Tensor
@@ -263,7 +270,7 @@ class PlacesActor(PolicyNetwork):
         self.ends = make_linear(channels, 2 * END_UNITS, 1.0)
         self.between = make_linear(END_UNITS, places.between, 0.01)
         self.trust = _trust(widths[-1], advisers)
-        # Each cell has two entries: as the first of a pair, then as the second.
+        # Each cell has two entries: one as the first cell of a pair, then one as the second.
         ends = np.concatenate([2 * places.pairs[0], 2 * places.pairs[1] + 1])
         number = places.cells * places.at + places.pairs.shape[1] * places.between
         for name, index in (
@@ -275,7 +282,7 @@ class PlacesActor(PolicyNetwork):
             self.register_buffer(name, index, persistent=False)
 
     def parts(self) -> dict[str, list[Linear]]:
-        """The layers of each part of a saved policy."""
+        """Return the layers of each part of a saved policy."""
         return {
             "trunk": linears(self.trunk),
             "cells": [self.board.first, self.board.second],
@@ -289,7 +296,7 @@ class PlacesActor(PolicyNetwork):
         }
 
     def forward(self, x: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
-        """Return the logits, then the expected return: (n, actions + 1); `advice` as in `Actor`."""
+        """Return the logits, then the expected return: (n, actions + 1). See `Actor.forward`."""
         seen = self._activation(self.trunk(x))
         cells = self.board(x, seen)
         ends = self.ends(cells).view(len(x), -1, END_UNITS)
@@ -313,8 +320,8 @@ class PlainCritic(nn.Sequential):
     def begin_with(self, actor: Actor, sides: Sequence[int]) -> None:
         """Start with the values of an actor whose layers have the same widths.
 
-        The weights of the other seats' private features start at 0. Partners, by the game's
-        `sides`, get the actor's value. The other sides share its negative equally.
+        The weights of the other seats' private features start at 0. Seats on the mover's side
+        (`sides` are the game's) get the actor's value. The other sides share its negative equally.
         """
         ours, others = linears(self), linears(actor.layers)
         for layer, other in zip(ours[:-1], others[:-1], strict=True):
@@ -323,7 +330,8 @@ class PlainCritic(nn.Sequential):
             layer.bias.copy_(other.bias)
         shared = -1 / max(sides)
         shares = [1.0 if side == sides[0] else shared for side in sides]
-        logits = 2 * torch.tensor(shares, device=ours[-1].weight.device)  # returns: tanh(logit / 2)
+        # The factor is 2 because a value is tanh(logit / 2), which is about logit / 2.
+        logits = 2 * torch.tensor(shares, device=ours[-1].weight.device)
         ours[-1].weight.copy_(logits[:, None] * others[-1].weight[actor.actions :])
         ours[-1].bias.copy_(logits * others[-1].bias[actor.actions])
 

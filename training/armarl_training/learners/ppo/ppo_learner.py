@@ -1,16 +1,17 @@
 """PPO in all seats at once: rollout, advantages, update (Schulman et al., 2017).
 
-The learner holds all seats and learns from the decisions of each. Its critic is used in training
-only. It sees what all seats see together, which the policy never does. Its target is the return of
-every seat, scaled to 0 to 1; with two sides that is the chance of winning. Entropy starts high and
-falls (Rudolph et al., 2025). The policy that plays is an average of the weights. The average may
-also hold the actor back, as a moving magnet (Sokota et al., 2023), so that play does not circle.
+The learner plays all seats and learns from the decisions of each. Its critic is used in training
+only. The critic sees the observations of all seats, while the policy sees that of one seat. The
+critic's target is the return of every seat, scaled to 0 to 1. With two sides, this is the chance of
+winning. The weight of the entropy starts high and falls (Rudolph et al., 2025). The policy that
+plays has averaged weights. It may also be a moving magnet (Sokota et al., 2023), which holds the
+actor back so that play does not circle around an equilibrium.
 
 Start reading at `PPO.iterate`: the rollout (folder `rollout`), the advantages
 (`compute_advantages`, `learning/advantages.py`), the update (`_update`, folder `update`). The loss
 is in `losses.py`, and its gradient with respect to the network outputs in `minibatch.py`. The
-backward pass through the networks is in `dense_passes.py`, or in the folder `incremental`, which
-multiplies only inputs that change between decisions.
+backward pass through the networks is in `dense_passes.py`, or in the folder `incremental`, whose
+passes multiply only the inputs that change between decisions.
 """
 
 from __future__ import annotations
@@ -76,9 +77,10 @@ class PPO(ShardedLearner):
     """A learner in all seats; see `learner.Learner`.
 
     Attributes:
-        actor: maps what a seat sees to logits and the expected return.
-        average: the exponential average of the actor's weights.
-        critic: maps what all seats see to each seat's logit of winning, the mover's first.
+        actor: maps the observation of a seat to logits and the expected return.
+        average: an actor with the exponential average of the weights.
+        critic: maps the observations of all seats to each seat's logit of winning, the mover's
+            first.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
@@ -101,7 +103,7 @@ class PPO(ShardedLearner):
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
-        self._count = 0  # optimiser steps, kept here because reading the number from a GPU waits
+        self._count = 0  # optimiser steps; to read the optimiser's count would wait for a GPU
         self._adam = self._make_adam()
 
     # --- one iteration ---------------------------------------------------------------------------
@@ -109,7 +111,7 @@ class PPO(ShardedLearner):
     def iterate(self, done: float) -> dict[str, float]:
         """Play one rollout, compute the advantages of its decisions, and update the networks."""
         ppo = self._config.ppo
-        # 1. Rollout: all games play on with the current weights.
+        # 1. Rollout: all games continue with the current weights.
         playing = weights_of({"actor": self.actor, "critic": self.critic})
         rollout = _joined(self.shards.play(playing, done))
         # 2. Advantages, and the value targets of every seat.
@@ -132,11 +134,11 @@ class PPO(ShardedLearner):
         """Compute the advantages and value targets of a rollout.
 
         Returns:
-            Advantages of the action played and of the lookahead actions, float32 (steps, games,
+            Advantages of the played action and of the lookahead actions, float32 (steps, games,
             1 + looks), and the value targets of all seats, float32 (steps, games, players).
         """
         ppo, device, players = self._config.ppo, self._device, self._game.players
-        # The distance of each seat from the mover, clockwise, in seat order.
+        # The clockwise distance of each seat from the mover, in seat order.
         distances = (self._around - rollout.movers[..., None]) % players
         values = device.along(rollout.values, distances, axis=2)
         advantages, targets = seat_advantages(
@@ -184,16 +186,16 @@ class PPO(ShardedLearner):
         return means | {"gradient_norm": float(norm)}
 
     def _normalised(self, advantages: Array, rows: Array) -> Array:
-        """Normalise advantages (all rows, 1 + looks) by the learner's decisions `rows`.
+        """Normalise advantages (all rows, 1 + looks) so that the learner's `rows` are standard.
 
-        Each column gets a mean of 0. All columns share one standard deviation, which becomes 1.
+        Each column gets a mean of 0. The standard deviation over all columns becomes 1.
         """
         learnt = advantages[rows]
         mean = learnt.mean(axis=0)
         return (advantages - mean) / (self._device.deviation(learnt - mean) + 1e-8)
 
     def _samples(self, rollout: Rollout, advantages: Array, targets: Array) -> Samples:
-        """Collect the loss's inputs for all decisions of a rollout."""
+        """Collect the inputs of the loss for all decisions of a rollout."""
         seats = (rollout.movers[:-1].reshape(-1, 1) + self._around) % self._game.players
         return Samples(
             masks=flat(rollout.masks),
@@ -204,7 +206,7 @@ class PPO(ShardedLearner):
         )
 
     def _dense_batch(self, rollout: Rollout, rows: Array, samples: Samples) -> Batch:
-        """Return a batch dealt decision by decision, for passes over all inputs."""
+        """Return a batch that shuffles single decisions, for passes over all inputs."""
         seen = InputRows(
             features=flat(rollout.features[:-1]),
             secrets=flat(rollout.secrets[:-1]),
@@ -214,7 +216,7 @@ class PPO(ShardedLearner):
         return Batch(seen, samples, partial(self._dealt, rows))
 
     def _sparse_batch(self, rollout: Rollout, rows: Array, samples: Samples) -> Batch:
-        """Return a batch dealt in chains of a seat's decisions, for passes over their changes."""
+        """Return a batch that shuffles chains of a seat's decisions, for incremental passes."""
         dense, chains = self._dense_batch(rollout, rows, samples), self._chains(rollout)
         entries = entries_of(
             self._device,
@@ -230,7 +232,7 @@ class PPO(ShardedLearner):
         return Batch(seen, chosen, partial(chains.dealt, self._rng))
 
     def _make_scratches(self, most: int) -> list[LossScratch]:
-        """Return one scratch per thread of the team, each for at most `most` decisions."""
+        """Return scratch memory for each thread of the team, for at most `most` decisions."""
         device, actions = self._device, len(self._game.actions)
         return [make_loss_scratch(device, most, actions) for _ in range(self._crew.number)]
 
@@ -264,10 +266,10 @@ class PPO(ShardedLearner):
         return figures | {"explained_variance": explained_variance(means)}
 
     def _dealt(self, rows: Array, minibatches: int, parts: int) -> Iterator[Sequence[Array]]:
-        """Shuffle the rows; yield the parts of each minibatch."""
+        """Shuffle the rows and yield the parts of each minibatch."""
         device = self._device
         for batch in device.split(device.shuffled(self._rng, rows), minibatches):
-            # In memory order, because the order within a minibatch does not matter.
+            # Sort the rows for faster access. The order within a minibatch does not matter.
             yield device.split(device.ascending(batch), parts)
 
     def _chains(self, rollout: Rollout) -> Chains:
@@ -304,7 +306,7 @@ class PPO(ShardedLearner):
         return found
 
     def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor | float:
-        """Take one optimiser step, then update the average; return the gradient's norm.
+        """Take one optimiser step, update the average, and return the norm of the gradient.
 
         The gradient is the sum of the gradients of a minibatch's parts.
         """
@@ -324,7 +326,7 @@ class PPO(ShardedLearner):
         return norm
 
     def _make_adam(self) -> Adam | None:
-        """Return the fast Adam that replaces the optimiser's steps on the CPU; None on a GPU."""
+        """Return the fast Adam that replaces the optimiser's steps on the CPU, or None on a GPU."""
         if self._config.device != "cpu":
             return None
         return Adam(self._optimiser, self._parameters, self._averages)
@@ -366,7 +368,10 @@ class PPO(ShardedLearner):
     # --- policies and checkpoints ----------------------------------------------------------------
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """See `ShardedLearner.begin_with`. A plain critic of equal widths starts from it, too."""
+        """See `ShardedLearner.begin_with`.
+
+        A plain critic whose layers have the same widths starts with the actor's values.
+        """
         super().begin_with(policy)
         actor, critic, network = self.actor, self.critic, self._config.network
         alike = network.critic_widths in (None, network.widths)

@@ -1,4 +1,4 @@
-"""TD(lambda) training of position judges: the `learner` and its `games`."""
+"""TD(lambda) training of position judges: `td_learner` and its `td_games`."""
 
 from armarl_training.learners.td.td_learner import TD
 

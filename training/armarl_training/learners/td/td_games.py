@@ -1,4 +1,4 @@
-"""A shard of TD's games. Actions are drawn by the judge's values of the positions they lead to."""
+"""A shard of TD's games. Actions are drawn by the judge's values of the resulting positions."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from armarl_training.learning.shards import Tensors
 from armarl_training.networks.value_networks import Judge
 
 _WHOLE_WIDTHS = (32,)
-_ROWS_AT_ONCE = 1024  # few enough for the layers to stay in a core's cache
+_ROWS_AT_ONCE = 1024  # few enough that the layers stay in a core's cache
 
 
 class TDSamples(NamedTuple):
     """The training data of a rollout.
 
     Attributes:
-        surveys: float32 (n, size), of every seat at every position.
-        targets: float32 (n, outcomes), the judge's targets there.
-        decisions: number of the learner's decisions that led there.
+        surveys: float32 (n, size), the surveys of every seat at every position.
+        targets: float32 (n, outcomes), the judge's targets for these surveys.
+        decisions: number of the learner's decisions in the rollout.
     """
 
     surveys: NDArray[np.float32]
@@ -56,12 +56,14 @@ class Played(NamedTuple):
     """A rollout of `steps` actions in each of `games` games.
 
     Attributes:
-        surveys: (steps + 1, games, players, size), of every seat before each action and at the end.
+        surveys: (steps + 1, games, players, size), the surveys of every seat before each action and
+            at the end of the rollout.
         outcomes: (steps, games, players, outcomes), the outcomes where an action ended its game.
         ends: int8 (steps, games), not PLAYING where an action ended its game.
-        cut: bool (steps, games), whether the traces are cut at an action, so that it tells nothing
-            about the position before it.
-        last: (finished, players, size), the final surveys of games that ended, in the same order.
+        cut: bool (steps, games), whether the traces are cut at an action, so that nothing is
+            learned about the position before it.
+        last: (finished, players, size), the final surveys of games that ended, in the order of
+            `ends`.
     """
 
     surveys: NDArray[np.float32]
@@ -75,13 +77,14 @@ class Outcomes:
     """A judge's inputs for a position, and its training targets.
 
     Attributes:
-        size: numbers to predict for a seat: its return, and which side takes each prize.
+        size: count of numbers to predict for a seat: its return, and each side's share of each
+            prize.
         afterstates: the positions that actions lead to.
         reward: the reward of finished games.
     """
 
     def __init__(self, game: Game, reward: str) -> None:
-        """Prepare for a reward, see `rewards`.
+        """Prepare for a reward, given by name. See `rewards`.
 
         Raises:
             ConfigError: the game has no survey.
@@ -101,7 +104,7 @@ class Outcomes:
         return found.reshape(number, players, -1)
 
     def came_true(self, states: States) -> NDArray[np.float32]:
-        """Outcomes of finished games for every seat, in [0, 1]: (games, players, size)."""
+        """Return every seat's outcomes of finished games, in [0, 1]: (games, players, size)."""
         game = self._game
         returns = self.reward.returns(states)
         parts = self.afterstates.parts(states)
@@ -121,7 +124,7 @@ class TDGames:
     Attributes:
         states: (games,) records, the games in play.
         lineups: int64 (games, players), the pool's slot of the player in each seat, or LEARNER.
-        openings: int64 (games,), random opening actions that are left.
+        openings: int64 (games,), number of random opening actions still to play.
         recent: the learner's latest returns against each opponent, by name.
     """
 
@@ -158,7 +161,7 @@ class TDGames:
         return TDSamples(rows(surveys), rows(targets), self._decisions)
 
     def _rollout(self) -> Played:
-        """Play on for one rollout."""
+        """Continue the games for one rollout."""
         game, number = self._game, self.states.size
         self._net = weights_of(game, self._judge.tensors())
         steps, first = self._config.td.rollout_length, self.outcomes.surveys(self.states)
@@ -186,7 +189,7 @@ class TDGames:
     def _actions(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the action in every game, and whether it is random.
 
-        Other actions come from the judge, or from the opponent in the seat.
+        The judge, or the opponent in the seat, chooses the other actions.
         """
         game, pool, number = self._game, self._pool, self.states.size
         seats = game.statuses(self.states)[1]
@@ -209,7 +212,7 @@ class TDGames:
         return actions, at_random
 
     def _choose(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Draw actions by the values of the positions they lead to."""
+        """Draw actions by the values of the resulting positions."""
         found = self.outcomes.afterstates.worths(states, seats, self._net)
         # The argmax of logits plus Gumbel noise is a sample from their softmax.
         noise = -np.log(-np.log(self.rng.random(found.worths.size)))
@@ -221,7 +224,7 @@ class TDGames:
         return chosen
 
     def _deal(self, games: NDArray[np.int64]) -> None:
-        """Start new games in these places."""
+        """Start new games at these indices."""
         td, rng = self._config.td, self.rng
         self._game.deal(self.states, games, rng.integers(1 << 62, size=games.size))
         self.lineups[games] = self._pool.lineups(rng, games.size)
@@ -240,7 +243,7 @@ class TDGames:
         """Restore a saved state.
 
         Raises:
-            ValueError: it was saved with other numbers of games, or is damaged.
+            ValueError: the state was saved with another number of games, or is damaged.
         """
         check_arrays(arrays, self.save()[0], "the games'")
         check_range(arrays["lineups"], LEARNER, len(self._pool.players) - 1, "the games' lineups")
@@ -248,7 +251,7 @@ class TDGames:
         states = np.ascontiguousarray(arrays["states"]).view(self.states.dtype).reshape(-1)
         self._game.check_states(states)
         if self._game.statuses(states)[0].any():
-            raise ValueError("the games must be in play, but at least one is over")
+            raise ValueError("all saved games must be in play, but at least one is over")
         self.states[:] = states
         self.lineups[:], self.openings[:] = arrays["lineups"], arrays["openings"]
         self.rng.bit_generator.state = values["chance"]
@@ -256,7 +259,7 @@ class TDGames:
 
 
 def make_judge(config: TrainingConfig, game: Game) -> Judge:
-    """Create a judge at the start of its training."""
+    """Create a judge with initial weights."""
     whole = config.network.critic_widths or _WHOLE_WIDTHS
     return Judge(game, config.network.widths, whole)
 

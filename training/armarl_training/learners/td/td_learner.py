@@ -1,9 +1,9 @@
 """TD(lambda) for position judges: play, returns, update (Tesauro, 1995).
 
-The learner holds all seats of most games. It learns from every seat's view of every position, no
-matter which seat moves there. The targets are the same seat's predictions for the following
-positions, and the end of the game: the return, and also which side takes which prize. Actions are
-chosen by the judge's values of the positions they lead to, so no separate policy has to be learned.
+The learner plays all seats of most games. It learns from every seat's view of every position, no
+matter which seat moves there. The targets are the seat's own predictions for the following
+positions and the outcome of the game: the return, and which side takes which prize. Actions are
+chosen by the judge's values of the resulting positions, so no separate policy has to be learned.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class TD(ShardedLearner):
     """A learner of a judge; see `learner.Learner`.
 
     Attributes:
-        judge: predicts from a seat's survey its return, and which side takes which prize.
-        average: the exponential average of the judge's weights, which plays after training.
+        judge: predicts a seat's return, and which side takes which prize, from the seat's survey.
+        average: a judge with the exponential average of the weights. It plays after training.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
@@ -93,7 +93,7 @@ class TD(ShardedLearner):
     def imitate(self, data: ImitationData, rate: float) -> float:
         """Learn from the results of a teacher's games.
 
-        Returns the share of returns whose sign was predicted before the update.
+        Return the share of returns whose sign the judge predicted before the update.
         """
         came_true = self._outcomes.came_true(data.ends)
         surveys = np.concatenate(

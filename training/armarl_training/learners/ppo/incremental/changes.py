@@ -2,8 +2,8 @@
 
 An observation of Armada has over a thousand entries. About eighty are not zero, and about six
 change. An observation of two-player Armadora has 576 entries. Most changes there are the same for
-every square of a territory, so only the beginning and the end of each run are stored. These few
-numbers are enough to compute the outputs of a network's first layer.
+every square of a territory, so only the start and the end of each run of equal changes are stored.
+These few numbers are enough to compute the outputs of a network's first layer.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from armarl.core.game import Game
     from armarl_training.networks.learner_devices import Array, LearnerDevice
 
-FEW = 0.2  # share of the entries: if fewer must be stored, skipping the others is faster
-_TRIED, _PLAYED = 64, 40  # games, and random actions in each, to measure a game by
+FEW = 0.2  # if less than this share of the entries must be stored, skipping the others is faster
+_TRIED, _PLAYED = 64, 40  # games that measure the shares, and random actions in each
 
 
 class EntryScratch(NamedTuple):
     """Scratch memory, with two rows for each thread."""
 
-    changes: NDArray[np.int16]  # a 0, and after it the changes of all inputs
+    changes: NDArray[np.int16]  # a 0, then the changes of all inputs
     steps: NDArray[np.int16]  # the number to store for each input, padded with zeros
-    words: NDArray[np.int64]  # the same, four at a time
+    words: NDArray[np.int64]  # the memory of `steps`, four numbers in each word
 
 
 def make_entry_scratch(device: LearnerDevice, rows: int, inputs: int) -> EntryScratch:
@@ -43,30 +43,30 @@ def make_entry_scratch(device: LearnerDevice, rows: int, inputs: int) -> EntrySc
 
 
 class EntryRows(NamedTuple):
-    """Rows in order."""
+    """Rows to compare, in order: each with the row before it, or with zeros."""
 
     features: NDArray[Any]  # (n, size)
     secrets: NDArray[Any]  # (n, secrets)
-    chosen: NDArray[np.int64]  # (rows,), indices into the above
-    anew: NDArray[np.bool_]  # (rows,)
+    chosen: NDArray[np.int64]  # (rows,), indices into `features` and `secrets`
+    anew: NDArray[np.bool_]  # (rows,), whether the row is compared with zeros
     nothing: NDArray[Any]  # (size + secrets,) zeros
-    alike: NDArray[np.int16]  # (size + secrets,), -1 where an input is alike, else 0
+    alike: NDArray[np.int16]  # (size + secrets,), see `alike_inputs`
     scratch: EntryScratch
 
 
 class EntryCounts(NamedTuple):
-    """Rows whose stored numbers are counted."""
+    """Rows, and the count of numbers to store for each."""
 
     rows: EntryRows
     numbers: NDArray[np.int64]  # (rows,) written
 
 
 class EntryFindings(NamedTuple):
-    """Rows whose changes are stored."""
+    """Rows, and the memory for their changes."""
 
     rows: EntryRows
-    factors: NDArray[np.float32]  # (size + secrets,), turn features into inputs
-    entries: InputChanges  # its `columns` and `changes` are filled in
+    factors: NDArray[np.float32]  # (size + secrets,), factors that turn features into inputs
+    entries: InputChanges  # `columns` and `changes` are written
 
 
 def count_entries(batch: EntryCounts, i: int, thread: int) -> None:
@@ -113,7 +113,7 @@ def compare(
     scratch: EntryScratch,
     mine: int,
 ) -> None:
-    """Compute the numbers to store for the changes, in row `mine` of the scratch."""
+    """Compute the numbers to store for the changes, and write them to row `mine` of the scratch."""
     changes, steps, size = scratch.changes[mine], scratch.steps[mine], seen.size
     for k in range(size):
         changes[1 + k] = np.int16(seen[k]) - np.int16(seen_before[k])
@@ -125,7 +125,7 @@ def compare(
 
 @inlined
 def note(scratch: EntryScratch, mine: int, factors: Any, columns: Any, changes: Any) -> Any:
-    """Write the computed numbers that are not zero, scaled to inputs; return their count."""
+    """Write the computed numbers that are not zero, scaled to inputs. Return their count."""
     words, steps, number = scratch.words[mine], scratch.steps[mine], 0
     for j in range(words.size):
         if words[j] != 0:
@@ -150,10 +150,10 @@ def entries_of(
     Args:
         features: (n, size).
         secrets: (n, secrets), of the same rows.
-        factors: (size + secrets,), turn features into inputs, see `InputReader`.
+        factors: (size + secrets,), factors that turn features into inputs, see `InputReader`.
         alike: (size + secrets,), see `alike_inputs`.
         chosen: (rows,), indices of rows of `features` and `secrets`.
-        anew: (rows,), whether a row is compared with zeros. The first row must be.
+        anew: (rows,), whether a row is compared with zeros. True for the first row.
     """
     number, size = chosen.size, features.shape[1] + secrets.shape[1]
     starts, nothing = np.zeros(number + 1, np.int64), np.zeros(size, features.dtype)
@@ -176,11 +176,12 @@ def entries_of(
 
 
 class Shares(NamedTuple):
-    """Share of a game's observations that must be stored, measured by random play.
+    """Shares of a game's observations that must be stored, measured by random play.
 
     Attributes:
-        anew: share of the entries to store, compared with zeros.
-        after: share of the entries to store, compared with the seat's last decision.
+        anew: share of the entries to store if an observation is compared with zeros, as the first
+            observation of a chain is.
+        after: share of the entries to store if an observation is compared with the seat's last one.
         legal: share of the actions that are legal.
         alike: bool (size,), the inputs that mostly change like the input before them in their
             block.
@@ -198,7 +199,7 @@ def shares_of(game: Game) -> Shares:
     kept = IntegerObservations(game)
     first, changes, legal = _observed(kept)
     alike = np.zeros(game.observation.size, np.bool_)
-    # Differences between changes of more than a byte may not fit the int16 of the scratch.
+    # With features larger than a byte, differences between changes may not fit an int16.
     for block in game.observation.blocks if kept.dtype == np.uint8 else ():
         place = game.observation.slices[block.name]
         steps = np.diff(changes[:, place], axis=1)
@@ -243,7 +244,7 @@ def _observed(kept: IntegerObservations) -> tuple[NDArray[Any], NDArray[Any], fl
 
 @cache
 def alike_inputs(game: Game) -> NDArray[np.int16]:
-    """The critic's inputs that mostly change like the input before: -1 for these, else 0."""
+    """Return the critic's alike inputs (see `Shares`) as a bit mask: -1 for these, 0 for others."""
     alike, private = shares_of(game).alike, IntegerObservations(game).private
     beside = np.diff(private, prepend=-1) == 1
     secrets = np.tile(alike[private] & beside, game.players - 1)

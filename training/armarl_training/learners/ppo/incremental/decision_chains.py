@@ -1,7 +1,7 @@
-"""Groups the consecutive decisions of a seat into chains, which stay together in a minibatch.
+"""Chains of consecutive decisions of a seat. A chain stays together in a minibatch.
 
-For all decisions of a chain but the first, only the changes have to be read (`entries`). Chains are
-short, so a minibatch has some hundred of them, from as many games or seats.
+After the first decision of a chain, only the changes have to be read (`changes.entries_of`). Chains
+are short, so a minibatch has some hundred of them, from as many games or seats.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-FEWEST = 256  # chains in a minibatch, or as many as it has decisions
+FEWEST = 256  # number of chains that a minibatch should have, if it has as many decisions
 
 
 class Chains(NamedTuple):
     """The learner's decisions of a rollout, chain by chain.
 
     Attributes:
-        rows: int64 (n,), rows of the rollout, whose steps and games are flattened to one axis.
+        rows: int64 (n,), rows of the rollout, with (steps, games) flattened to one axis.
         anew: bool (n,), whether a chain begins at the decision.
     """
 
@@ -29,11 +29,11 @@ class Chains(NamedTuple):
     def dealt(
         self, rng: np.random.Generator, minibatches: int, parts: int
     ) -> Iterator[list[NDArray[np.int64]]]:
-        """Shuffle whole chains; yield the parts of each minibatch, as indices into `rows`."""
+        """Shuffle whole chains, and yield the parts of each minibatch, as indices into `rows`."""
         starts = np.flatnonzero(self.anew)
         lengths = np.diff(starts, append=self.rows.size)
         for some in _cut(rng.permutation(starts.size), lengths, minibatches):
-            # In memory order, because the order within a minibatch does not matter.
+            # Sort the chains for faster access. The order within a minibatch does not matter.
             shares = _cut(np.sort(some), lengths, parts)
             yield [_places(starts[share], lengths[share]) for share in shares]
 
@@ -57,7 +57,10 @@ def chains_of(learners: NDArray[Any], movers: NDArray[Any], length: int) -> Chai
 
 
 def chain_length(minibatch: int, steps: int, players: int) -> int:
-    """Rollout steps in a chain: enough for about `minibatch / FEWEST` decisions of a seat."""
+    """Return the number of rollout steps in a chain.
+
+    It is enough for about `minibatch / FEWEST` decisions of a seat.
+    """
     return max(1, min(steps, minibatch * players // FEWEST))
 
 

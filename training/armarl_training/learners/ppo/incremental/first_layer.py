@@ -1,9 +1,9 @@
-"""The first layers of an actor and a critic as one, computed from changes in their inputs.
+"""The first layers of an actor and a critic, computed together from changes in their inputs.
 
-A seat sees mostly the same at two decisions in a row. So the layer's output for the second is its
-output for the first, plus the weights of the inputs that changed. Chess engines do the same along
-the moves that they try (NNUE: Nasu, 2018). In the backward pass, the gradient of a change includes
-the gradients of all later decisions in its chain.
+A seat sees almost the same at two consecutive decisions. The layer's output for the second decision
+is its output for the first, plus the changes of the inputs times their weights. Chess engines use
+this method along the moves that they search (NNUE: Nasu, 2018). In the backward pass, the gradient
+of a change includes the gradients of all later decisions in its chain.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ class FirstLayer:
         """Copy the weights of the first layers of an actor and a critic.
 
         Args:
-            factors: turn features into inputs, see `InputReader`.
+            factors: factors that turn features into inputs, see `InputReader`.
             alike: see `alike_inputs`.
         """
         self._device, self._alike, self._factors = device, alike, factors
         self._units, seen = actor.out_features, actor.in_features
         both = torch.cat([actor.weight.t(), critic.weight[:, :seen].t()], 1)
-        # Always a copy, even if the transposed weights are contiguous, because it is modified.
+        # Always copy, even if the transposed weights are contiguous, because the copy is modified.
         secrets = critic.weight[:, seen:].t().clone(memory_format=torch.contiguous_format)
         self._tables = Tables(
             Table(alike[:seen], both.numpy()),
@@ -89,7 +89,7 @@ class FirstLayer:
     def forward(
         self, rows: NDArray[np.int64], entries: InputChanges, workspace: Workspace
     ) -> torch.Tensor:
-        """Return the outputs, (n, units), for rows that are whole chains in order."""
+        """Return the outputs, (n, units), for rows that form whole chains, in order."""
         found = workspace.take("forward 0", len(rows), self.units, torch.float32)
         batch = FirstForward(rows, entries, self._tables, self._biases, found.numpy())
         self._device.run_alone(forward_first, len(rows), batch)
@@ -98,7 +98,7 @@ class FirstLayer:
     def backward(
         self, rows: NDArray[np.int64], entries: InputChanges, slopes: torch.Tensor
     ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-        """Return the gradients of weights and bias, the actor's and the critic's.
+        """Return the gradients of the actor's weights and bias, then those of the critic's.
 
         Args:
             slopes: (n, units), gradients of the outputs; overwritten.

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from armarl_training.learners.ppo.update.buffers import Floats
     from armarl_training.learners.ppo.update.minibatch import InputChanges
 
-CHUNK = 256  # rows in one backward pass
+CHUNK = 256  # number of rows in one step of the backward pass
 
 
 class Table(NamedTuple):
-    """Weights or their gradients, one row for each of some inputs."""
+    """Weights of some inputs, or their gradients, with one row per input."""
 
     alike: NDArray[np.int16]  # (inputs,), see `alike_inputs`
     weights: Floats  # (inputs, units)
@@ -32,9 +32,9 @@ class Tables(NamedTuple):
 
 
 class FirstForward(NamedTuple):
-    """Rows for the first layer. Each depends on the row before, so one thread does them all."""
+    """Rows for the first layer. Each depends on the row before, so one thread computes all rows."""
 
-    rows: NDArray[np.int64]  # (n,), of the entries
+    rows: NDArray[np.int64]  # (n,), row numbers of the entries
     entries: InputChanges
     tables: Tables
     biases: Floats  # (units,)
@@ -55,19 +55,19 @@ def forward_first(batch: FirstForward, i: int, thread: int) -> None:
 class FirstBackward(NamedTuple):
     """The backward pass to the first layer's weights. It adds up sums, so it uses one thread."""
 
-    rows: NDArray[np.int64]  # (n,), of the entries
+    rows: NDArray[np.int64]  # (n,), row numbers of the entries
     entries: InputChanges
     slopes: Floats  # (n, units), gradients of the outputs; overwritten
     places: NDArray[np.int64]  # (inputs + 1,) scratch
-    sorted_rows: NDArray[np.int64]  # (most entries of CHUNK rows,) scratch
-    sorted_changes: Floats  # (most entries of CHUNK rows,) scratch
-    tables: Tables  # of gradients, the rows' gradients are added
+    sorted_rows: NDArray[np.int64]  # (maximum number of entries of CHUNK rows,) scratch
+    sorted_changes: Floats  # (maximum number of entries of CHUNK rows,) scratch
+    tables: Tables  # gradients of the weights; updated
 
 
 def backward_first(batch: FirstBackward, i: int, thread: int) -> None:
     """Add the gradients of the `i`-th chunk of rows, counted from the end.
 
-    It goes column by column, so that each column's weights are fetched once for all of these rows.
+    The loop goes column by column, so that a column's weights are fetched once for the whole chunk.
     """
     last = batch.rows.size - CHUNK * i
     first = max(last - CHUNK, 0)
@@ -109,7 +109,7 @@ def _hand_back(batch: FirstBackward, first: int, last: int) -> None:
 def _sort_by_column(batch: FirstBackward, first: int, last: int) -> None:
     """Sort the changes of some rows by column, with the row of each.
 
-    On return, `places` holds the end of each column.
+    On return, `places` contains the end of each column.
     """
     starts, columns, changes, _ = batch.entries
     places = batch.places
@@ -136,10 +136,10 @@ class Following(NamedTuple):
     secrets: NDArray[Any]  # (games, secrets)
     movers: NDArray[np.int64]  # (games,)
     alike: NDArray[np.int16]  # (inputs,), see `alike_inputs`
-    factors: Floats  # (inputs,), by which features are multiplied
+    factors: Floats  # (inputs,), multiply the features
     tables: Tables
-    kept: NDArray[Any]  # (games, players, inputs), what each seat saw last; written
-    sums: Floats  # (games, players, units), the outputs for it; written
+    kept: NDArray[Any]  # (games, players, inputs), the features that each seat saw last; updated
+    sums: Floats  # (games, players, units), the outputs for these features; updated
     scratch: EntryScratch
     columns: NDArray[np.uint16]  # (2 * threads, inputs) scratch
     changes: Floats  # (2 * threads, inputs) scratch
@@ -148,7 +148,7 @@ class Following(NamedTuple):
 
 @inlined
 def follow(batch: Following, i: int, mine: int) -> None:
-    """Compute the first layer's outputs in game `i` from its outputs for what the mover saw last.
+    """Compute the first layer's outputs in game `i` from those for the mover's last observation.
 
     Row `mine` of the scratch is overwritten.
     """
@@ -180,9 +180,9 @@ def _add_changes(columns: Any, changes: Any, tables: Tables, total: Any) -> None
 
 @kernel
 def for_changes(table: Table) -> None:
-    """Turn weights of inputs into weights of changes, which also count for `alike` inputs.
+    """Turn the weights of inputs into weights of stored changes, in place.
 
-    A change stored at one input also changes the `alike` inputs that follow it.
+    A change that is stored at one input also changes the `alike` inputs that follow it.
     """
     weights = table.weights
     for back in range(1, len(weights)):
@@ -193,7 +193,7 @@ def for_changes(table: Table) -> None:
 
 @kernel
 def for_inputs(table: Table) -> None:
-    """Turn gradients of the weights of changes into gradients of the weights of inputs."""
+    """Turn gradients of the weights of changes into those of the weights of inputs, in place."""
     for row in range(1, len(table.weights)):
         if table.alike[row]:
             add(table.weights[row], table.weights[row - 1], np.float32(1))

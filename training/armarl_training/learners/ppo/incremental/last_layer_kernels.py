@@ -1,4 +1,4 @@
-"""Compiled loops of `passes` for the last layers, and for the whole forward pass of play."""
+"""Compiled loops of `passes`: the last layers in learning, and all layers in play."""
 
 from __future__ import annotations
 
@@ -99,11 +99,11 @@ class Hidden(NamedTuple):
     the actor, then those of the critic. The weights of each of these inputs are a row of `weights`.
     """
 
-    units: NDArray[np.int64]  # (layers + 1, 2), inputs of the actor's and the critic's
-    weights: Floats  # (inputs of all but the last layers, most units of a layer), padded
-    biases: Floats  # (layers, 2, most units of a layer), padded
-    rows: NDArray[np.int64]  # the row of `weights` of each input
-    tanh: bool  # the activation of the inputs; otherwise relu
+    units: NDArray[np.int64]  # (layers + 1, 2), number of inputs of the actor's and critic's layers
+    weights: Floats  # (inputs of all but the last layers, units of the widest layer), padded
+    biases: Floats  # (layers, 2, units of the widest layer), padded
+    rows: NDArray[np.int64]  # for each input, its row of `weights`
+    tanh: bool  # whether the activation before the layers is tanh; otherwise it is relu
 
 
 class Acting(NamedTuple):
@@ -138,7 +138,7 @@ def act(batch: Acting, i: int, thread: int) -> None:
 
 @inlined
 def _through_hidden(found: Any, hidden: Hidden, inputs: Any) -> Any:
-    """Write the inputs of all layers after the first; return where the last layer's begin."""
+    """Write the inputs of all later layers. Return the index of the last layer's first input."""
     units, place = hidden.units, 0
     for k in range(found.size):
         inputs[k] = found[k]
@@ -175,7 +175,7 @@ def _activate(numbers: Any, with_tanh: bool) -> None:
 def find_legal_logits(
     layers: LastLayers, hidden: Any, mask: Any, advice: Any, scratch: SoftmaxScratch, mine: int
 ) -> Any:
-    """Write the ids and logits of the legal actions to row `mine`; return their number."""
+    """Write the ids and logits of the legal actions to row `mine`. Return their number."""
     legal, logits = scratch.legal[mine], scratch.logits[mine]
     number = find_legal(mask, legal)
     _some_outputs(hidden, layers.actor, layers.actor_biases, legal, number, logits)

@@ -1,9 +1,10 @@
 """Passes through an actor and a critic that use only changes in their inputs.
 
-The first layer is in `first_layer`. The last layers compute only the legal actions, and the
-backward pass touches only the weights of these. The layers between multiply matrices as in
-`update.dense_passes`. `tests/training/test_incremental_passes.py` tests these passes against it. In
-play, the forward pass handles each position separately, so that threads can share the positions.
+The first layer is in `first_layer`. The last layers compute only the logits of legal actions, and
+the backward pass changes only the gradients of their weights. The layers between are matrix
+products as in `update.dense_passes`. `tests/training/test_incremental_passes.py` tests these passes
+against those of `dense_passes`. In play, the forward pass handles each position separately, so that
+threads can share the positions.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ if TYPE_CHECKING:
 
 Masks = NDArray[np.uint8]  # (n, bytes), legal actions as bits
 Advised = NDArray[np.int64]  # (n, advisers), the advisers' actions
-# Logits of legal actions (n, at least actions), and the critic's logits (n, players).
+# Logits of legal actions (n, actions or more), and the critic's logits (n, players).
 SparseOutputs = tuple[Floats, Floats]
 # Gradients of the first layer's outputs, and of the actor's and the critic's other layers.
 SparseGradients = tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]
 
 
 class IncrementalPasses:
-    """Passes through networks of plain layers, equally many in both, with their current weights."""
+    """Passes through two plain networks of equal depth, with their current weights."""
 
     def __init__(
         self,
@@ -58,10 +59,10 @@ class IncrementalPasses:
         factors: Floats,
         alike: NDArray[np.int16],
     ) -> None:
-        """Copy the weights; CPU only.
+        """Copy the weights. The device must be the CPU.
 
         Args:
-            factors: turn features into inputs, see `InputReader`.
+            factors: factors that turn features into inputs, see `InputReader`.
             alike: see `alike_inputs`.
         """
         pairs = zip(linears(actor.layers), linears(critic), strict=True)
@@ -95,7 +96,7 @@ class IncrementalPasses:
         """Return the outputs. They stay valid until the next call with this workspace.
 
         Args:
-            latest: the latest outputs of the games. The positions passed here are their next ones.
+            latest: the latest outputs of the games. `features` must be their next positions.
             features: (games, size), see `Rollout`.
             secrets: (games, secrets), see `Rollout`.
             movers: int64 (games,), the seats to move.
@@ -191,7 +192,7 @@ class _LaterLayers:
 def incremental_passes(
     device: LearnerDevice, game: Game, actor: nn.Module, critic: nn.Module, factors: Array
 ) -> IncrementalPasses:
-    """Return the sparse passes through two networks of plain layers."""
+    """Return incremental passes through two plain networks."""
     assert isinstance(actor, Actor)
     assert isinstance(critic, PlainCritic)
     return IncrementalPasses(device, actor, critic, factors, alike_inputs(game))
@@ -206,7 +207,7 @@ def lay_out(*networks: nn.Module) -> None:
 
 
 def _last_layers(actor: nn.Linear, trust: nn.Linear | None, critic: nn.Linear) -> LastLayers:
-    """Return the last layers' weights as arrays that share their memory."""
+    """Return the weights of the last layers, as arrays in the same memory."""
     none = torch.empty(0, actor.in_features), torch.empty(0)
     pairs = [
         (actor.weight, actor.bias),

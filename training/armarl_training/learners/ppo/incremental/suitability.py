@@ -1,4 +1,4 @@
-"""Decide where incremental passes work, and are faster than passes over all inputs."""
+"""Conditions under which incremental passes work and are faster than passes over all inputs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def few_legal(game: Game) -> bool:
-    """Return whether so few actions are legal that no processor computes all of them faster."""
+    """Return whether so few actions are legal that no processor computes all actions faster."""
     return shares_of(game).legal < FEW
 
 
 def suit(config: TrainingConfig, game: Game) -> bool:
-    """Return whether these passes work with the networks and settings, and are faster."""
+    """Return whether incremental passes work with the networks and settings, and are faster."""
     network = config.network
     plain = not network.channels and config.device == "cpu" and config.ppo.magnet == 0
     alike = len(network.critic_widths or network.widths) == len(network.widths)
@@ -31,12 +31,12 @@ def _changes_little(config: TrainingConfig, game: Game) -> bool:
     """Return whether few of the inputs change along a chain, including its first decision."""
     players, shares = game.players, shares_of(game)
     if players * game.observation.size > np.iinfo(np.uint16).max:
-        return False  # too many for the column type of `Entries`
+        return False  # too many inputs for the dtype of `InputChanges.columns`
     length = chain_length(config.ppo.minibatch, config.ppo.rollout_length, players) / players
     first = 1 / max(1.0, length)
     return first * shares.anew + (1 - first) * shares.after < FEW
 
 
 def use_incremental(config: TrainingConfig, game: Game) -> bool:
-    """Return whether a learner uses these passes. They need float32."""
+    """Return whether a learner uses incremental passes, which need float32."""
     return config.ppo.precision == "float32" and suit(config, game)

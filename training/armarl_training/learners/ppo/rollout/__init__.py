@@ -1,1 +1,1 @@
-"""PPO's games: self-play on the CPU or a GPU, with rivals in some seats."""
+"""PPO's games: self-play on the CPU or a GPU, with opponents (rivals) in some seats."""

@@ -1,8 +1,8 @@
-"""Lookahead: the critic judges what would follow actions other than the one played.
+"""Lookahead: the critic evaluates the positions after some actions other than the played one.
 
-A decision has dozens of legal actions, but a game tells the result of only one of them, at its end.
+A decision has dozens of legal actions, but a game shows the result of only one of them, at its end.
 The rules are available, so a few more actions are tried on copies of the state. The critic then
-judges the positions reached.
+evaluates the resulting positions.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from armarl.core.verbs import PLAYING, Fixed, verbs
 from armarl_training.networks.integer_observations import IntegerObservations, keep_others, keep_row
 from armarl_training.networks.learner_devices import Array
 
-OVER = -1  # in place of the seat to move
-# From features (n, size) and secrets (n, secrets) to the values of all seats, in [-1, 1], the
+OVER = -1  # stands for the seat to move if the game is over
+# Maps features (n, size) and secrets (n, secrets) to the values of all seats, in [-1, 1], the
 # seat to move first: float32 (n, players).
 CriticValues = Callable[[Array, Array], Array]
 
@@ -35,9 +35,9 @@ class LookaheadActions(NamedTuple):
     spare: States  # (2 * threads,) scratch
     seen: NDArray[np.float32]  # (2 * threads, size) scratch
     scales: NDArray[np.float32]  # (size,), see `IntegerObservations`
-    private: NDArray[np.int64]  # indices of observation entries that depend on what the seat knows
+    private: NDArray[np.int64]  # indices of the private observation entries
     features: NDArray[Any]  # (n, k, size) written: features that the next seat to move sees
-    secrets: NDArray[Any]  # (n, k, secrets) written: features that only the others know
+    secrets: NDArray[Any]  # (n, k, secrets) written: features that only the other seats know
     seats: NDArray[np.int64]  # (n, k) written: the next seat to move, or OVER
     returns: NDArray[np.float64]  # (n, k, players) written where the game is over
 
@@ -64,12 +64,12 @@ def look(batch: LookaheadActions, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class LookaheadPositions(NamedTuple):
-    """The positions that actions lead to, with their values."""
+    """The positions after the lookahead actions, with their values."""
 
     movers: NDArray[np.int64]  # (n,), seats that would take the actions
     seats: NDArray[np.int64]  # (n, k), see `LookaheadActions`
     returns: NDArray[np.float64]  # (n, k, players), see `LookaheadActions`
-    values: NDArray[np.float32]  # (n * k, players), by the critic, see `CriticValues`
+    values: NDArray[np.float32]  # (n * k, players), the critic's, see `CriticValues`
     lookahead_values: NDArray[np.float32]  # (n, k) written
 
 
@@ -85,7 +85,7 @@ def value_positions(batch: LookaheadPositions, i: int, thread: int) -> None:
 
 
 class LookAhead:
-    """Tries actions on copies of states, and has a critic judge the positions reached."""
+    """A lookahead that tries actions on copies of states and lets a critic value the results."""
 
     def __init__(self, game: Game, kept: IntegerObservations, reward: str) -> None:
         """Prepare for a reward of the game, given by name."""

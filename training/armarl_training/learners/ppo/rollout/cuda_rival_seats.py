@@ -1,8 +1,9 @@
-"""Opponents on a GPU. No step may wait for the GPU, or ask it how many games have ended.
+"""Opponents on a GPU. No step may wait for the GPU, not even to count the games that have ended.
 
-So the lineups of the games that begin during a rollout are drawn when the rollout begins, one for
-each place in the batch. The only opponents are those that the GPU can run: earlier versions, the
-scripted player in its styles, and the random player, each with noise or a random opening if set.
+The lineups of the games that begin during a rollout are therefore drawn when the rollout begins,
+one for each place in the batch. The only opponents are those that the GPU can run: earlier
+versions, the scripted player in its styles, and the random player, the last two also with noise or
+a random opening.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import RECENT_GAMES
 from armarl_training.networks.learner_devices import Array, OnGpu
 
-# The network of an earlier self.
+# Returns the network of an earlier version.
 LogitsOf = Callable[[NetworkPlayer], Logits]
 
-NO_STYLE = -1  # for players that are not scripted
-NO_NOISE = -1.0  # for players without noise; their random numbers are not split in two
-NO_HABIT = -1  # in place of an action: the player itself decides
+NO_STYLE = -1  # style of players that are not scripted
+NO_NOISE = -1.0  # noise of players without noise; their random numbers are not split in two
+NO_HABIT = -1  # action that means: the player itself decides
 
 
 class SeatChanges(NamedTuple):
@@ -45,13 +46,13 @@ class SeatChanges(NamedTuple):
     ends: NDArray[np.int8]  # (games,)
     rewards: NDArray[np.float64]  # (games, players)
     lineups: NDArray[np.int64]  # (games, players) written where a game has ended
-    following: NDArray[np.int64]  # (games, players), lineups of the games that begin
-    names: NDArray[np.int64]  # by slot: the index of the player's name
-    tally: NDArray[np.float64]  # (2 * threads, names, 2), games and returns are added to it
+    following: NDArray[np.int64]  # (games, players), lineups of the next games
+    names: NDArray[np.int64]  # for each slot, the index of the player's name
+    tally: NDArray[np.float64]  # (2 * threads, names, 2), sums of games and of returns; updated
 
 
 def change_seats(batch: SeatChanges, i: int, thread: int) -> None:
-    """If game `i` has ended, add the learner's return to its opponents' names, and change seats."""
+    """If game `i` has ended, note the learner's return by opponent, and set the next lineup."""
     if batch.ends[i] == PLAYING:
         return
     lineup, tally, mine = batch.lineups[i], batch.tally[own(thread)], 0
@@ -71,20 +72,20 @@ def change_seats(batch: SeatChanges, i: int, thread: int) -> None:
 
 
 class Habits(NamedTuple):
-    """Decisions of players, some with a random opening or with noise; see `players.around`."""
+    """Decisions of players, some with habits (a random opening, noise); see `players.wrappers`."""
 
     states: States  # (n,)
-    seats: NDArray[np.int64]  # (n,) to move
+    seats: NDArray[np.int64]  # (n,), the seats to move
     masks: NDArray[np.int8]  # (n, actions)
-    held: NDArray[np.int64]  # (n,) slots
-    openings: NDArray[np.int64]  # by slot: the progress below which the player is random
-    noises: NDArray[np.float64]  # by slot: the share of random decisions, or NO_NOISE
-    draws: NDArray[np.float64]  # (n,) a random number for each; written: the player's number
+    held: NDArray[np.int64]  # (n,), the slots of the players to move
+    openings: NDArray[np.int64]  # for each slot, the progress below which the player is random
+    noises: NDArray[np.float64]  # for each slot, the share of random decisions, or NO_NOISE
+    draws: NDArray[np.float64]  # (n,), random numbers; written: those for the players' own choices
     actions: NDArray[np.int64]  # (n,) written: the random action, or NO_HABIT
 
 
 def follow_habit(batch: Habits, i: int, thread: int) -> None:
-    """Write a random action if the player's habit says so; see `OpeningPlayer`, `NoisyPlayer`."""
+    """Write a random action if a habit asks for one. See `OpeningPlayer` and `NoisyPlayer`."""
     slot, draw = batch.held[i], batch.draws[i]
     random = verbs.progress(batch.states[i], batch.seats[i]) < batch.openings[slot]
     if batch.noises[slot] != NO_NOISE:
@@ -97,9 +98,9 @@ def follow_habit(batch: Habits, i: int, thread: int) -> None:
 
 
 class RivalTraits(NamedTuple):
-    """The facts about a player that the GPU needs."""
+    """The properties of a player that the GPU needs."""
 
-    style: int  # the scripted player's, or NO_STYLE
+    style: int  # the style of a scripted player, or NO_STYLE
     opening: int = 0  # progress below which the player is random
     noise: float = NO_NOISE
     is_network: bool = False
@@ -109,11 +110,11 @@ class RivalTraits(NamedTuple):
         return self.opening > 0 or self.noise != NO_NOISE
 
 
-SELF = RivalTraits(NO_STYLE, is_network=True)  # the learner, or an earlier one
+SELF = RivalTraits(NO_STYLE, is_network=True)  # the learner, or an earlier version of it
 
 
 def traits_of(player: Any) -> RivalTraits:
-    """Return what the GPU must know about a player of the configuration.
+    """Return the properties that the GPU needs of a player of the configuration.
 
     Habits wrap the player in the order that specifications use, with noise outermost.
 
@@ -151,7 +152,7 @@ class CudaRivals:
         """Draw the lineups of `games` games.
 
         Args:
-            logits_of: returns the network of an earlier self, on the device.
+            logits_of: returns the network of an earlier version, on the device.
             draw: returns actions (n,) from logits, masks (n, actions) and random numbers (n,).
 
         Raises:
@@ -160,22 +161,24 @@ class CudaRivals:
         self._device, self._pool, self._rng, self._draw = device, pool, rng, draw
         self._logits_of, self._advice = logits_of, advice
         styles = [player.style for player in advice.players] or [NO_STYLE]
-        self._advisers = device.put(np.array(styles, np.int64))  # or a stand-in
+        self._advisers = device.put(np.array(styles, np.int64))  # a stand-in if there are none
         known = [traits_of(player) for player in pool.players] if pool.has_share else []
         self._any_scripted = len(advice) > 0 or any(rival.style != NO_STYLE for rival in known)
         self._any_habits = any(rival.has_habits for rival in known)
         self.lineups = device.put(pool.lineups(rng, games))
         self.recent: dict[str, deque[float]] = {}
-        self._members: list[tuple[int, Array]] = []  # slots, and the games they may sit in
-        # By slot, the last for LEARNER: style of a scripted player; whether the player is advised.
+        self._members: list[tuple[int, Array]] = []  # slots, and the games they may play in
+        # For each slot, the last one for LEARNER: the style, and whether the player is advised.
         self._styles, self._advised = device.put(
             np.array([[NO_STYLE], [len(advice) > 0]], np.int64)
         )
-        self._scripted = self._answers = self._styles  # where it is their turn, and their actions
-        self._draws = self._habitual = self._styles  # random numbers, and actions by habit
+        # Placeholders. `advised` sets them: where scripted players move, and their actions; the
+        # random numbers, and the actions by habit.
+        self._scripted = self._answers = self._styles
+        self._draws = self._habitual = self._styles
 
     def begin(self) -> None:
-        """See `Rivals`. Waits for the GPU, to count the games that each player may sit in."""
+        """See `Rivals`. Waits for the GPU, to count the games that each player may play in."""
         self._members = []
         if not self._pool.has_share:
             return
@@ -194,7 +197,7 @@ class CudaRivals:
                 self._members.append((slot, games))
 
     def _tell(self, known: Sequence[RivalTraits]) -> None:
-        """Copy the players of all slots to the GPU. The last entry is the slot of LEARNER."""
+        """Copy the properties of all slots' players to the GPU, and the learner's as the last."""
         names = [self._names.index(player.name) for player in self._pool.players]
         slots = [*known, SELF]
         listens = len(self._advice) > 0
@@ -211,9 +214,9 @@ class CudaRivals:
             self._noises = self._device.put(np.array([rival.noise for rival in slots]))
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """See `Rivals`. Scripted players run in the same call, each in place of the first adviser.
+        """See `Rivals`. The same call runs the scripted players, as if they were first advisers.
 
-        For players that are not advised, no adviser is run.
+        No adviser runs for players that are not advised.
         """
         device, rivals = self._device, self._styles[held]
         self._scripted, self._draws = rivals != NO_STYLE, draws
@@ -232,7 +235,7 @@ class CudaRivals:
         return actions[:, : len(self._advice)]
 
     def answer(self, position: Position) -> None:
-        """See `Rivals`. Players that are not scripted are run on all games that they may sit in."""
+        """See `Rivals`. Players that are not scripted run on all games that they may play in."""
         position = position._replace(draws=self._draws)
         actions = position.actions
         actions[:, 0] = self._answers.where(self._scripted, actions[:, 0])
@@ -244,7 +247,7 @@ class CudaRivals:
             actions[:, 0] = self._habitual.where(by_habit, actions[:, 0])
 
     def _follow_habits(self, batch: SelfPlayBatch, turn: Turn, held: Array) -> None:
-        """Choose the habits' random actions. Set the numbers left for the players' own choices."""
+        """Choose the habits' random actions, and set the random numbers of the other choices."""
         self._draws, self._habitual = self._draws.clone(), self._device.zeros(held.shape, np.int64)
         habits = Habits(
             states=batch.states,
@@ -279,7 +282,7 @@ class CudaRivals:
             self._device.run(change_seats, len(self.lineups), changes)
 
     def end(self) -> None:
-        """See `Rivals`. Waits for the GPU. Only sums are known, so each game counts as the mean."""
+        """See `Rivals`. Waits for the GPU. It has only sums, so each game counts as the mean."""
         if not self._pool.has_share:
             return
         sums = self._device.fetch(self._tally.sum(0))

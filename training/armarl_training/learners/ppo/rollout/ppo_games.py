@@ -51,7 +51,7 @@ class PPOGames:
         number: int,
         device: LearnerDevice | None = None,
     ) -> None:
-        """Start the games on a device; by default on the configuration's."""
+        """Start the games on a device. None: the device of the configuration."""
         self._config, self._game = config, game
         self._device = device = device or learner_device(game, config.device)
         ppo, network = config.ppo, config.network
@@ -78,7 +78,7 @@ class PPOGames:
         if isinstance(self._actor_critic, IncrementalPasses):
             games, units = len(self.self_play.lineups), self._actor_critic.first.units
             self._latest_outputs = LatestOutputs(kept, games, units)
-        # Earlier selves that play on a GPU, with their networks on that device.
+        # Earlier versions that play on a GPU, with their networks on that device.
         self._selves: dict[NetworkPlayer, Actor | PlacesActor] = {}
 
     @property
@@ -96,13 +96,13 @@ class PPOGames:
         early = self._config.early_reward
         weight = max(0.0, 1 - done / early.until)
         small = isinstance(self._actor_critic, PlainActorCritic | IncrementalPasses)
-        with torch_alone(small):  # too small to split among threads
+        with torch_alone(small):  # small matrix products are not worth splitting among threads
             return self.self_play.play(
                 self._act, self._critic_values, early=early.reward, weight=weight
             )
 
     def _take_over(self, networks: Mapping[str, torch.Tensor]) -> None:
-        """Load the learner's networks, in the precision in which they play."""
+        """Load the learner's networks in the precision that they play in."""
         modules = {"actor": self._actor.float(), "critic": self._critic.float()}
         put_weights(modules, networks)
         for module in modules.values():
@@ -148,7 +148,7 @@ class PPOGames:
         return self._device.array(outputs.float())
 
     def _logits_of(self, player: NetworkPlayer) -> Logits:
-        """Return the network of an earlier self. The first call moves it to the device."""
+        """Return the network of an earlier version. The first call moves it to the device."""
         if player not in self._selves:
             pool = self.self_play.pool.players
             self._selves = {its: self._selves[its] for its in self._selves if its in pool}

@@ -1,7 +1,8 @@
-"""Random opening actions, so that not all games begin alike.
+"""Random opening actions, so that the games begin differently.
 
 A policy that trains against scripted players meets the same openings again and again, and learns
-them by heart. Nothing is learned from the random actions, but everything after them is used.
+them by heart. The learner learns nothing from the random actions, but from all decisions after
+them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 
 class DrawnActions(NamedTuple):
-    """Random choices with numbers drawn in advance."""
+    """Random choices of legal actions, with random numbers drawn in advance."""
 
     masks: NDArray[np.int8]  # (n, actions)
     draws: NDArray[np.float64]  # (n,) in [0, 1)
@@ -26,7 +27,7 @@ class DrawnActions(NamedTuple):
 
 
 def pick_drawn(batch: DrawnActions, i: int, thread: int) -> None:
-    """Write the legal action that the number of row `i` selects."""
+    """Write the legal action that the random number of row `i` selects."""
     batch.actions[i] = pick(batch.masks[i], batch.draws[i])
 
 
@@ -34,8 +35,8 @@ class Openings:
     """The number of random actions that each game still has to play.
 
     Attributes:
-        left: int64 (games,), random actions left.
-        longest: the most random actions at the start of a game.
+        left: int64 (games,), number of random actions still to play.
+        longest: maximum number of random actions at the start of a game.
     """
 
     def __init__(
@@ -51,8 +52,8 @@ class Openings:
 
         Args:
             share: share of the games that have a random opening.
-            longest: the most random actions in an opening. All lengths from 1 on are equally
-                likely.
+            longest: maximum number of random actions in an opening. All lengths from 1 to this are
+                equally likely.
         """
         self._device, self._rng, self._share, self.longest = device, rng, share, longest
         self._chosen = device.zeros((games,), np.int64)
@@ -63,7 +64,7 @@ class Openings:
         return self.left > 0
 
     def play(self, turn: Turn, draws: Array, actions: Array) -> None:
-        """Replace the actions of games in their opening with random actions.
+        """Replace the actions of games that are in their opening by random actions.
 
         Args:
             draws: float64 (games,), random numbers.
@@ -75,7 +76,7 @@ class Openings:
         self.left[:] = self.left - 1 * now
 
     def note_ends(self, turn: Turn) -> None:
-        """Draw the openings of games that begin."""
+        """Draw the openings of the games that start after a game has ended."""
         over = turn.ends != PLAYING
         self.left[:] = self.left * ~over + self._drawn(len(over)) * over
 

@@ -1,6 +1,7 @@
-"""The opponents in the seats that the learner does not hold, in games that run in lockstep.
+"""The opponents in the seats that the learner does not play, in games that run in lockstep.
 
-The lineup of a game is drawn from the pool at its start. Opponents on a GPU are in `cuda_rivals`.
+The lineup of a game is drawn from the pool at its start. `cuda_rival_seats` has the opponents on a
+GPU.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from armarl.players.protocol import choose_legally
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.networks.learner_devices import Array
 
-# From features (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
+# Maps features (n, size) and advice (n, advisers) to logits, float32 (n, actions or more).
 Logits = Callable[[Array, Array], Array]
 
 
 class Position(NamedTuple):
-    """The next decision in each game, in the form in which opponents get it."""
+    """The next decision in each game, with the data that opponents need."""
 
     batch: SelfPlayBatch
     turn: Turn
     held: Array  # int64 (games,), the slot of the player to move, or LEARNER
-    draws: Array  # float64 (games,), a random number for each
+    draws: Array  # float64 (games,), a random number for each game
     features: Array  # (games, size), features that the seat to move sees
     advice: Array  # int64 (games, advisers)
-    actions: Array  # int64 (games, k), the first column is written where an opponent moves
+    actions: Array  # int64 (games, k); the first column is written where an opponent moves
 
 
 class Rivals(Protocol):
@@ -52,7 +53,7 @@ class Rivals(Protocol):
         ...
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """Return the advisers' actions where they are used, int64 (games, advisers).
+        """Return the advisers' actions, int64 (games, advisers), valid where a player uses them.
 
         See `Position` for the arguments.
         """
@@ -66,7 +67,7 @@ class Rivals(Protocol):
         ...
 
     def note_ends(self, turn: Turn) -> None:
-        """Note the returns of games that have ended, and draw the lineups of those that begin."""
+        """Note the returns of games that have ended, and draw lineups for the games that follow."""
         ...
 
     def end(self) -> None:
@@ -88,7 +89,7 @@ class HostRivals:
         """See `Rivals`."""
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """See `Rivals`. Earlier selves run their own advisers."""
+        """See `Rivals`. Only the learner is advised, as earlier versions run their own advisers."""
         found = np.zeros((len(held), len(self._advice)), np.int64)
         if len(self._advice):
             games = np.flatnonzero(held == LEARNER)

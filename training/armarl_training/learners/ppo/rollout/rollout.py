@@ -1,7 +1,7 @@
-"""Games in lockstep that the learner learns from, and the data of a rollout.
+"""The games that PPO learns from, played in lockstep, and the data of a rollout.
 
-The learner holds all seats of most games. In the others it holds one side, and a player of the pool
-holds the rest. The lineup of every game is drawn anew at its start.
+The learner plays all seats of most games. In the other games it plays one side, and players of the
+pool play the other sides. The lineup of every game is drawn at its start.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from armarl_training.networks.integer_observations import Draws, IntegerObservat
 from armarl_training.networks.learner_devices import Array, LearnerDevice, OnCpu, OnGpu
 from armarl_training.networks.softmax import make_softmax_scratch
 
-# Called on the positions in the order that they are reached. From features (games, size), advice
-# (games, advisers), secrets (games, secrets), masks as bits (games, bytes) and the seats to move
-# (games,) to logits of at least the legal actions, float32 (games, at least actions), and the
-# values of all seats, see `CriticValues`.
+# Maps features (games, size), advice (games, advisers), secrets (games, secrets), masks as bits
+# (games, bytes) and the seats to move (games,) to logits of at least the legal actions, float32
+# (games, actions or more), and to the values of all seats, see `CriticValues`. It is called on the
+# positions in the order in which the games reach them.
 Act = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array]]
 
 
@@ -43,20 +43,21 @@ class Rollout(NamedTuple):
     On a GPU the arrays are torch tensors.
 
     Attributes:
-        features: (steps + 1, games, size), what the seat to move saw. No action has been chosen
-            for the last row yet.
-        secrets: (steps + 1, games, secrets), what only the other seats knew then.
+        features: (steps + 1, games, size), the features that the seat to move saw. No action has
+            been chosen for the last row yet.
+        secrets: (steps + 1, games, secrets), the features that only the other seats knew then.
         masks: uint8 (steps, games, bytes), the legal actions as bits.
         advice: int64 (steps, games, advisers), the actions that the advisers would take.
         movers: int64 (steps + 1, games), the seats to move.
-        actions: int64 (steps, games, 1 + looks), the action played, then the lookahead actions,
-            drawn in the same way.
-        log_probs: float32 (steps, games, 1 + looks), their log-probabilities; only for the learner.
+        actions: int64 (steps, games, 1 + looks), the played action, then the lookahead actions,
+            which are drawn in the same way.
+        log_probs: float32 (steps, games, 1 + looks), the log-probabilities of these actions; valid
+            only where the learner decided.
         values: float32 (steps + 1, games, players), the critic's values of all seats, in [-1, 1],
             the mover's first.
         lookahead_values: float32 (steps, games, looks), the critic's values for the mover after the
-            lookahead actions; only for the learner.
-        learners: bool (steps + 1, games), whether the decision is the learner's.
+            lookahead actions; valid only where the learner decided.
+        learners: bool (steps + 1, games), whether the learner decides.
         rewards: float32 (steps, games, players), the returns at the end of a game.
         ends: int8 (steps, games), not PLAYING where the decision ended its game.
     """
@@ -83,7 +84,7 @@ class EarlyRewards(NamedTuple):
     kind: int  # index of the second reward
     weight: float  # weight of the second reward, in [0, 1]
     returns: NDArray[np.float64]  # (2 * threads, players) scratch
-    rewards: NDArray[np.float32]  # (games, players), weighted by the rest; written
+    rewards: NDArray[np.float32]  # (games, players) written; the first reward weighs 1 - weight
 
 
 def mix_early_rewards(batch: EarlyRewards, i: int, thread: int) -> None:
@@ -103,7 +104,7 @@ class SelfPlay:
     Attributes:
         batch: the games.
         kept: how observations are stored.
-        rivals: the opponents in the seats that the learner does not hold.
+        rivals: the opponents in the seats that the learner does not play.
         rng: random number generator for actions and lineups.
     """
 
@@ -125,15 +126,15 @@ class SelfPlay:
         """Deal the games.
 
         Args:
-            steps: decisions of each game in a rollout.
+            steps: number of decisions in each game of a rollout.
             reward: name of one of the game's rewards, or of a function (see `rewards`). A function
                 works only on the CPU and with `looks=0`.
             seed: seed of all randomness.
             looks: number of lookahead actions for each decision.
-            advisers: scripted players that are asked at each decision.
-            openings: share of games that begin with random actions, and the most such actions in a
-                game.
-            device: device that plays the games; None for the CPU.
+            advisers: scripted players that give advice at each decision.
+            openings: share of games that begin with random actions, and the maximum number of such
+                actions in a game.
+            device: device that plays the games. None: the CPU.
             logits_of: returns the networks of earlier versions on a GPU. Not used on the CPU, where
                 earlier versions are players.
 
@@ -182,7 +183,7 @@ class SelfPlay:
 
     @property
     def lineups(self) -> Array:
-        """int64 (games, players), the pool's slot of the player in each seat, or LEARNER."""
+        """The pool's slot of the player in each seat, or LEARNER: int64 (games, players)."""
         return self.rivals.lineups
 
     def play(
@@ -196,9 +197,9 @@ class SelfPlay:
         """Play a rollout, with `act` in the learner's seats. The next call reuses the same arrays.
 
         Args:
-            critic_values: judges the positions after lookahead actions, and the last positions.
+            critic_values: evaluates the positions after lookahead actions, and the last positions.
             early: name of a second reward of the game. It has the given `weight` in [0, 1], and the
-                batch's own reward has the rest.
+                batch's own reward has the weight 1 - `weight`.
         """
         rollout, turn = self._rollout, self._turn
         steps = len(rollout.actions)
@@ -226,7 +227,7 @@ class SelfPlay:
         return rollout
 
     def _see(self, t: int) -> None:
-        """Store what the seat to move sees, and what only the others know."""
+        """Store the features that the seat to move sees, and those that only the others know."""
         rollout, turn = self._rollout, self._turn
         rollout.movers[t] = turn.seats
         self.kept.keep(turn.observations, rollout.features[t])
@@ -234,11 +235,11 @@ class SelfPlay:
         self.kept.keep_secrets(states, turn.seats, secrets, self._spare)
 
     def _held(self) -> Array:
-        """int64 (games,), the pool's slot of the player to move, or LEARNER."""
+        """Return the pool's slot of the player to move, or LEARNER: int64 (games,)."""
         return self._device.along(self.lineups, self._turn.seats[:, None], axis=1)[:, 0]
 
     def _decide(self, t: int, act: Act) -> None:
-        """Draw the learner's actions, and ask the opponents for theirs."""
+        """Draw the learner's actions, and get those of the opponents."""
         rollout, turn, device = self._rollout, self._turn, self._device
         rollout.masks[t] = device.bits(turn.masks)
         held = self._held()
@@ -266,7 +267,7 @@ class SelfPlay:
     def _draw(
         self, logits: Array, masks: Array, draws: Array, actions: Array, log_probs: Array
     ) -> None:
-        """Draw actions from logits, and write their log-probabilities; masks are bits."""
+        """Draw actions from logits, and write their log-probabilities. The masks are bits."""
         batch = Draws(logits, masks, draws, self._reached, self._scratch, actions, log_probs)
         self._device.run(draw, len(masks), batch)
 
@@ -278,7 +279,7 @@ class SelfPlay:
         return actions[:, 0]
 
     def _look_ahead(self, t: int, critic_values: CriticValues) -> None:
-        """Have the critic judge the learner's lookahead actions."""
+        """Let the critic evaluate the learner's lookahead actions."""
         rollout = self._rollout
         if rollout.lookahead_values.shape[2] == 0:
             return
@@ -312,7 +313,7 @@ class SelfPlay:
         """Restore a saved state. It may come from another device.
 
         Raises:
-            ValueError: it was saved with other numbers of games, or is damaged.
+            ValueError: the state was saved with another number of games, or is damaged.
         """
         check_arrays(arrays, self.save()[0], "the games'")
         states = np.ascontiguousarray(arrays["states"]).view(self.game.blank.dtype).reshape(-1)

@@ -1,8 +1,9 @@
 """Adam steps on the CPU that update weights, moments and averages in one pass.
 
-Torch's own fused step is now as fast (0.98 and 1.01 of an iteration's time, in two-player Armadora
-and Armada, on an AMD EPYC with AVX2). But it gives wrong weights if a gradient has another memory
-order than its weights (torch 2.13, CPU), and `lay_out_by_input` changes the order of weights.
+Torch's own fused step is now as fast: with it, an iteration takes 0.98 (two-player Armadora) and
+1.01 (Armada) times as long, on an AMD EPYC with AVX2. But torch's step gives wrong weights if the
+memory order of a gradient differs from that of its weights (torch 2.13, CPU), and
+`lay_out_by_input` changes the order of weights.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ FIRST, SECOND = "exp_avg", "exp_avg_sq"  # torch's names of the moments
 
 
 class Adam:
-    """Makes the steps of a torch Adam optimiser, with its settings, and updates its state."""
+    """A replacement for the steps of a torch Adam optimiser, with its settings and its state."""
 
     def __init__(
         self,
@@ -54,11 +55,11 @@ class Adam:
     def step(
         self, gradients: Sequence[torch.Tensor], max_gradient_norm: float, newest: float
     ) -> float:
-        """Make one step.
+        """Take one step.
 
         Args:
             gradients: the gradient of each parameter.
-            max_gradient_norm: the largest norm. A larger gradient is scaled down to it.
+            max_gradient_norm: the maximum norm. A larger gradient is scaled down to it.
             newest: weight of the new parameters in their average.
 
         Returns:
@@ -89,7 +90,7 @@ def _array(tensor: torch.Tensor) -> Floats:
 def _laid_out_as(parameter: Floats, numbers: Floats) -> Floats:
     """Return `numbers` in the memory order of a parameter, which may be transposed.
 
-    Copies only if the order differs.
+    Copy them only if the order differs.
     """
     if numbers.strides == parameter.strides:
         return numbers
@@ -99,7 +100,7 @@ def _laid_out_as(parameter: Floats, numbers: Floats) -> Floats:
 
 
 def _row(numbers: Floats) -> Floats:
-    """Return the same memory as a one-dimensional array, in memory order."""
+    """Return an array with the same memory and one dimension, in memory order."""
     return numbers.ravel(order="K")
 
 
@@ -144,8 +145,8 @@ def adam_step(
         beta1: decay rate of the first moments.
         beta2: decay rate of the second moments.
         rate: learning rate, corrected for the bias of first moments that started at zero.
-        correction: factor of the square roots of second moments, for the same reason.
-        eps: number that is added to the divisor.
+        correction: factor that corrects the square roots of the second moments for their bias.
+        eps: small number that is added to the divisor.
     """
     for k in range(weights.size):
         gradient = scale * gradients[k]

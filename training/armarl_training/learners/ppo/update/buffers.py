@@ -1,6 +1,6 @@
 """Memory that is reused from minibatch to minibatch.
 
-The operating system clears new memory first. This takes as long as the matrix products of a small
+The operating system clears new memory, which takes as long as the matrix products of a small
 network.
 """
 

@@ -1,11 +1,12 @@
 """The forward and backward pass of a minibatch through an actor and a critic.
 
 In small networks, automatic differentiation takes as long to record and replay its operations as
-the matrix products themselves. It also makes threads wait for the interpreter's lock. So the passes
-through plain layers are written out, actor and critic side by side. The inputs of both are read
-once. The work between two layers is done for both at once, in memory that is reused. In a rollout,
-a pass over some hundred positions is fastest with the fewest products, even if they multiply zeros.
-`tests/training/test_passes.py` checks these passes against automatic differentiation.
+the matrix products themselves. It also makes threads wait for the interpreter's lock. The passes
+through plain layers are therefore written out, with actor and critic side by side. The inputs of
+both are read once. The work between two layers is done for both at once, in memory that is reused.
+In a rollout, a pass over some hundred positions is fastest with as few matrix products as possible,
+even if these multiply zeros (`PlainActorCritic`). `tests/training/test_passes.py` checks these
+passes against automatic differentiation.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from armarl_training.networks.layers import linears, tanh_in_place
 
 T = TypeVar("T")
 
-MOST_UNITS = 320  # in one layer, both networks: with more, let torch split each product
+# Maximum number of units in a layer, over both networks. In larger layers, torch splits each matrix
+# product among its threads.
+MOST_UNITS = 320
 
 
 class ForwardPass(NamedTuple):
@@ -42,7 +45,8 @@ class NetworkPasses(Protocol):
         """Compute the outputs.
 
         Args:
-            privileged: (n, size + secrets), what the movers see, then what only the others know.
+            privileged: (n, size + secrets), the inputs that the movers see, then those that only
+                the other seats know.
             advice: int64 (n, advisers), see `Actor`.
             workspace: memory for the results. They stay valid until its next use.
         """
@@ -92,9 +96,9 @@ def actor_critic_of(
 
 
 def plain_layers(actor: Actor, critic: PlainCritic | PlacesCritic) -> LayerPairs:
-    """Return the layer pairs of two small networks of plain layers with equally many layers.
+    """Return the layer pairs of two small plain networks with the same number of layers.
 
-    Returns an empty sequence for all other networks.
+    For all other networks, return an empty sequence.
     """
     if not isinstance(critic, PlainCritic) or actor.trust is not None:
         return ()
@@ -135,7 +139,7 @@ class RecordedPasses:
 
 
 class PlainPasses:
-    """Passes through small networks of plain layers, equally many in both; see `NetworkPasses`."""
+    """Passes through two small plain networks of equal depth; see `NetworkPasses`."""
 
     @torch.no_grad()
     def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
@@ -189,7 +193,7 @@ class LaterLayers:
     def forward(self, found: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
         """Run the layers on the first layer's outputs.
 
-        Returns the inputs of each layer, then the outputs of the last.
+        Return the inputs of each layer, then the outputs of the last layer.
         """
         trail = [found]
         for k, (weights, bias) in enumerate(zip(self._weights, self._biases, strict=True), 1):
@@ -206,8 +210,8 @@ class LaterLayers:
     ) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
         """Propagate the gradient of the last layer's outputs back to the first layer's outputs.
 
-        Returns that gradient, the gradients of the actor's weights and biases in order, and those
-        of the critic's.
+        Return the propagated gradient, then the gradients of the actor's weights and biases in
+        order, then those of the critic's.
         """
         found: Pair[list[torch.Tensor]] = ([], [])
         for k, weights in reversed(list(enumerate(self._weights))):
@@ -226,7 +230,7 @@ class LaterLayers:
         return tanh_in_place(found) if self._tanh else found.relu_()
 
     def deactivate(self, gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """Turn the gradient after the activation that gave `x` into the one before it, in place."""
+        """Propagate a gradient back through the activation whose output is `x`, in place."""
         if self._tanh:
             torch.ops.aten.tanh_backward(gradient, x, grad_input=gradient)
         else:
@@ -235,14 +239,14 @@ class LaterLayers:
 
 
 class PlainActorCritic:
-    """Plays with plain layers on some hundred positions: both networks in one product per layer."""
+    """Plain networks that play some hundred positions, with one product per layer for both."""
 
     @torch.no_grad()
     def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
         """Copy the weights in a precision."""
         self._tanh, self._dtype = activation == "tanh", dtype
         (actor, critic), *later = layers
-        secrets = critic.in_features - actor.in_features  # inputs that the actor does not see
+        secrets = critic.in_features - actor.in_features  # number of inputs hidden from the actor
         weights = [torch.cat([functional.pad(actor.weight, (0, secrets)), critic.weight])]
         weights += [_side_by_side(actor.weight, critic.weight) for actor, critic in later]
         self._weights = [weight.to(dtype) for weight in weights]

@@ -1,9 +1,9 @@
 """The losses of PPO and their gradients with respect to the network outputs.
 
-They are written by hand and compiled. They take a few passes over each decision's legal actions,
-where automatic differentiation would take a dozen over all actions. `tests/training/test_ppo.py`
-checks them against automatic differentiation. (Functions come from `math`, because Numba supports
-only some of NumPy's on GPUs.)
+The gradients are written by hand and compiled. They take a few passes over each decision's legal
+actions. Automatic differentiation would take a dozen passes over all actions.
+`tests/training/test_ppo.py` checks the gradients against automatic differentiation. (Functions come
+from `math`, because Numba supports only some of NumPy's functions on GPUs.)
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Samples(NamedTuple):
     """Decisions to learn from."""
 
     masks: Any  # uint8 (rows, bytes), the legal actions as bits
-    actions: Any  # int64 (rows, k), the action taken, and others with known advantages
-    log_probs: Floats  # float32 (rows, k), log-probabilities when they were drawn
-    advantages: Floats  # float32 (rows, k), normalised; all k count equally
+    actions: Any  # int64 (rows, k), the played action, then the lookahead actions
+    log_probs: Floats  # float32 (rows, k), log-probabilities when the actions were drawn
+    advantages: Floats  # float32 (rows, k), normalised; all k actions have the same weight
     targets: Floats  # float32 (rows, players), value targets in [-1, 1], the mover's first
 
 
@@ -63,9 +63,9 @@ class LossWeights(NamedTuple):
     """The clip range, and the weights of the losses."""
 
     clip_range: float  # clip range of the probability ratio
-    entropy: float  # weight in the sum of losses, as are the next two
-    magnet: float
-    value: float
+    entropy: float  # weight of the entropy
+    magnet: float  # weight of the distance from the magnet
+    value: float  # weight of the value losses
 
 
 class LossScratch(NamedTuple):
@@ -86,7 +86,7 @@ class Decisions(NamedTuple):
 
     rows: Any  # int64 (n,), indices into the samples
     samples: Samples
-    number: int  # number of decisions in the mean
+    number: int  # number of decisions over which the mean is taken
     # float32, or int16 with the bits of bfloat16, (n, actions + 1 + players): the actor's logits,
     # the actor's value, and the critic's logits of winning, the mover's first.
     outputs: Any
@@ -104,7 +104,7 @@ def ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
 
 
 def ppo_gradient_bfloat16(batch: Decisions, i: int, thread: int) -> None:
-    """The same as `ppo_gradient`, with outputs and gradients as the bits of bfloat16."""
+    """Write the gradient of decision `i`, with outputs and gradients as the bits of bfloat16."""
     _gradient(batch, i, own(thread), True)
 
 
@@ -142,9 +142,9 @@ def policy_gradient(
 ) -> None:
     """Compute the gradient of policy loss, entropy and distance from the magnet for one row.
 
-    On entry, row `mine` of `scratch.softmax` holds the ids of the legal actions, their logits, and
-    the magnet's logits if the magnet counts. On return, its weights hold the gradients of the
-    logits.
+    On entry, row `mine` of `scratch.softmax` contains the ids of the legal actions, their logits,
+    and the magnet's logits if the magnet has a weight. On return, `weights` in this row contains
+    the gradients of the logits.
     """
     softmax, statistics = scratch.softmax, scratch.statistics[mine]
     legal, logits, weights = softmax.legal[mine], softmax.logits[mine], softmax.weights[mine]
@@ -159,7 +159,7 @@ def policy_gradient(
     if to_magnet != 0:
         drawn = _log_total(magnets, number)
         distance = drawn - log_total + _apart(logits, magnets, number, weights) / total
-    slopes = 0.0  # of the loss, with respect to the log-probabilities of the actions
+    slopes = 0.0  # the sum of the loss's derivatives by the log-probabilities of the actions
     for k in range(drawn_actions):
         log_prob = logits[place_of(actions[k], legal, number)] - log_total
         log_ratio = log_prob - old_log_probs[k]
@@ -216,7 +216,7 @@ def _log_total(logits: Any, number: int) -> Any:
 
 @summed
 def _apart(logits: Any, magnets: Any, number: int, weights: Any) -> Any:
-    """Sum the differences between the logits and the magnet's, weighted by action."""
+    """Return the weighted sum of the differences between the logits and the magnet's logits."""
     apart = np.float32(0)
     for j in range(number):
         apart += weights[j] * (logits[j] - magnets[j])
@@ -225,7 +225,7 @@ def _apart(logits: Any, magnets: Any, number: int, weights: Any) -> Any:
 
 @inlined
 def _slope(advantage: float, ratio: float, clip_range: float) -> Any:
-    """Derivative of the clipped loss with respect to the logarithm of the probability ratio."""
+    """Return the derivative of the clipped loss by the logarithm of the probability ratio."""
     clipped = min(max(ratio, 1.0 - clip_range), 1.0 + clip_range)
     if advantage * ratio <= advantage * clipped:
         return -advantage * ratio
@@ -246,7 +246,7 @@ def value_gradient(
 ) -> None:
     """Write the gradients of the actor's value and of the critic's logits to `gradient`.
 
-    `values` holds the actor's value, then the critic's logits, the mover's first.
+    `values` contains the actor's value, then the critic's logits, the mover's first.
     """
     statistics, targets = scratch.statistics[mine], samples.targets[row]
     share, players = loss_weights.value / decisions, targets.size
@@ -267,9 +267,9 @@ def value_gradient(
 
 
 def explained_variance(means: NDArray[np.float64]) -> float:
-    """Share of the variance of the movers' targets that the critic explains; 0 if all are equal.
+    """Return the share of the variance of the movers' targets that the critic explains.
 
-    It is computed from the means of the statistics.
+    It is computed from the means of the statistics, and is 0 if all targets are equal.
     """
     variance = float(means[SQUARE] - means[TARGET] ** 2)
     return 1.0 - float(means[ERROR]) / variance if variance > 1e-12 else 0.0

@@ -1,4 +1,4 @@
-"""The data of a minibatch of PPO."""
+"""The data of a minibatch of PPO, and the gradient of the loss by the network outputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class InputRows(NamedTuple):
     features: Array  # (rows, size)
     secrets: Array  # (rows, secrets)
     advice: Array  # int64 (rows, advisers)
-    entries: InputChanges | None  # set for sparse passes, which do not read features and secrets
+    entries: InputChanges | None  # for incremental passes, which do not read features and secrets
 
 
 class Batch(NamedTuple):
@@ -38,8 +38,8 @@ class Batch(NamedTuple):
 
     seen: InputRows
     samples: Samples
-    # Takes the number of minibatches and the number of parts in each. Yields the parts of each
-    # minibatch, as rows of the samples, int64 (n,).
+    # Takes the number of minibatches and the number of parts of a minibatch. Yields the parts of
+    # each minibatch. A part contains rows of the samples, int64 (n,).
     deal: Callable[[int, int], Iterator[Sequence[Array]]]
 
 
@@ -51,7 +51,7 @@ class MinibatchPart(NamedTuple):
     seen: InputRows
     samples: Samples
     loss_weights: LossWeights
-    scratch: LossScratch  # used only by this part, as is the workspace
+    scratch: LossScratch  # only this part uses the scratch and the workspace
     workspace: Workspace
 
 
@@ -92,12 +92,12 @@ def gradient_of_outputs(
 class InputChanges(NamedTuple):
     """Sparse inputs of rows: the entries of row i are at `starts[i]` to `starts[i + 1]`.
 
-    An entry is a change of an input from row i - 1, or from 0 where `anew`. For an input that is
-    `alike` (see `alike_inputs`), the entry is the difference between its change and the change of
-    the input before it.
+    An entry is the change of an input since row i - 1, or since 0 where `anew`. For an input that
+    is `alike` (see `alike_inputs`), the entry is the difference between its change and the change
+    of the input before it.
     """
 
     starts: NDArray[np.int64]  # (rows + 1,)
-    columns: NDArray[np.uint16]  # (k,), the secrets follow the observation
-    changes: NDArray[np.float32]  # (k,), of inputs
-    anew: NDArray[np.bool_]  # (rows,)
+    columns: NDArray[np.uint16]  # (k,), the entries' inputs; secrets come after the observation
+    changes: NDArray[np.float32]  # (k,), the values of the entries
+    anew: NDArray[np.bool_]  # (rows,), whether a chain begins at the row

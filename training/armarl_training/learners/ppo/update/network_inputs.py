@@ -1,4 +1,4 @@
-"""Turns stored integer features into network inputs: scaled to floats, in a precision."""
+"""Conversion of stored integer features to network inputs: scaled floats, in a precision."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 class ReadRows(NamedTuple):
-    """Rows to read."""
+    """Rows to convert to network inputs."""
 
     features: NDArray[Any]  # (n, size)
     secrets: NDArray[Any]  # (n, secrets), appended to the features
@@ -33,12 +33,12 @@ class ReadRows(NamedTuple):
 
 
 def read_float32(batch: ReadRows, i: int, thread: int) -> None:
-    """Read row `i` in float32."""
+    """Convert row `i` to float32."""
     _read(batch, i, False)
 
 
 def read_bfloat16(batch: ReadRows, i: int, thread: int) -> None:
-    """Read row `i` in bfloat16."""
+    """Convert row `i` to bfloat16."""
     _read(batch, i, True)
 
 
@@ -59,11 +59,11 @@ def _scale(
 
 
 class InputReader:
-    """Reads stored rows, selected and converted in one pass. On a GPU it uses torch operations.
+    """A reader that selects and converts stored rows in one pass. On a GPU, torch does the work.
 
     Attributes:
         dtype: the torch type of the inputs.
-        factors: float32 (size + secrets,), multiply features to give inputs.
+        factors: float32 (size + secrets,), factors that turn features into inputs.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class InputReader:
     ) -> None:
         """Prepare for one of PRECISIONS.
 
-        `run` is one of the device's run functions; the device's `run` if None.
+        `run` is one of the device's run functions. None: its `run`.
         """
         self.dtype = PRECISIONS[precision]
         self._device = kept.device
@@ -79,7 +79,7 @@ class InputReader:
         self.factors = kept.device.put((1 / kept.privileged_scales).astype(np.float32))
 
     def seen(self, features: Array) -> torch.Tensor:
-        """Return what seats see, (n, size)."""
+        """Return the inputs that seats see, (n, size)."""
         return self.privileged(features, features[:, :0])
 
     def privileged(
@@ -89,10 +89,10 @@ class InputReader:
         chosen: Array | None = None,
         workspace: Workspace | None = None,
     ) -> torch.Tensor:
-        """Return what seats see, then what only the others know: (k, size + secrets).
+        """Return the inputs that seats see, then those that only other seats know.
 
-        `chosen`, int64 (k,), selects rows; None selects all. With a workspace, the result lies
-        there and stays valid until the next call.
+        The shape is (k, size + secrets). `chosen`, int64 (k,), selects rows. None selects all rows.
+        With a workspace, the result is stored there and stays valid until the next call.
         """
         size = features.shape[1] + secrets.shape[1]
         if isinstance(features, np.ndarray):
@@ -109,7 +109,7 @@ class InputReader:
         size: int,
         workspace: Workspace | None,
     ) -> torch.Tensor:
-        """The same in one compiled loop, without intermediate copies of rows or floats."""
+        """Do as `privileged` in one compiled loop, without other copies of the rows."""
         if chosen is None:
             chosen = np.arange(len(features))
         place = workspace or Workspace(self._device.place)

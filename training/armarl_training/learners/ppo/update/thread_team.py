@@ -1,7 +1,7 @@
-"""Threads that share a minibatch. Each computes the gradients of one part, from reading it on.
+"""Threads that share a minibatch. Each thread does all the work for the gradients of one part.
 
-Torch would instead split each matrix product among its threads. All but one of them would wait
-during the work between two products, which in small networks is most of the time.
+Torch would instead split each matrix product among its threads. All threads but one would wait
+during the work between two products. In small networks this is most of the time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def torch_alone(wanted: bool) -> Iterator[None]:
 
 
 class ThreadTeam:
-    """A team of threads on each of which torch runs single-threaded. The caller is one of them.
+    """A team of threads, in each of which torch runs single-threaded. The caller is one of them.
 
     Attributes:
         number: number of threads.
@@ -51,7 +51,7 @@ class ThreadTeam:
         return torch_alone(self.number > 1)
 
     def map(self, function: Callable[[S], T], parts: Sequence[S]) -> list[T]:
-        """Apply the function to each part in parallel; return the results in order."""
+        """Apply the function to each part in parallel, and return the results in order."""
         if self._pool is None:
             return [function(part) for part in parts]
         others = [self._pool.submit(function, part) for part in parts[1:]]
