@@ -60,7 +60,7 @@ def test_every_rule_stands_in_the_table_or_is_a_ruling(prefix: str, section: str
     without = page.keys() - covered
     for number in without:
         assert page[number].lstrip().startswith(RULING), f"{number} needs a sentence of the book"
-    told = section[section.index("No sentence stands behind") :]
+    told = section[section.index("No sentence covers") :]
     assert set(re.findall(rf"{prefix}-\d+", told)) == without
 
 
