@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Guess:     Chess is chess: the same moves end at the same ply with the same result in every
+# Guess:     The same chess moves end the game at the same ply with the same result in every
 #            library, at least for a rule as old as threefold repetition.
-# Behaviour: Knights go out and back. PettingZoo ends the game as a draw after ply 7, when a
-#            position has stood only twice: it ends when the player to move could repeat, wish it or
-#            not. OpenSpiel ends it after ply 8, at the third repetition. python-chess, on which
-#            PettingZoo builds, plays on until ply 16, the fivefold repetition.
+# Behaviour: Both sides move knights out and back. PettingZoo ends the game as a draw after ply 7,
+#            when a position has occurred only twice: it ends the game as soon as the player to move
+#            could repeat the position, even if the player does not want to. OpenSpiel ends the game
+#            after ply 8, at the third occurrence. python-chess, on which PettingZoo is built, ends
+#            it after ply 16, at the fifth occurrence.
 # Version:   PettingZoo 1.27.0, OpenSpiel 2.0.2, chess 1.11.2
 # Seen:      PettingZoo ends after ply 7, the position stands for time 2
 #            OpenSpiel ends after ply 8, the position stands for time 3
 #            python-chess ends after ply 16, the position stands for time 5
 # Matters:   A winning side cannot avoid PettingZoo's draw: the loser only has to reach a position
-#            from which it could repeat for the third time. Draw rates, values and recorded games do
-#            not carry over from one library to another, and a policy tested in a second one meets
-#            positions it never saw.
+#            from which a third occurrence is possible. Draw rates, values and recorded games do not
+#            carry over from one library to another, and a policy that is tested in a second library
+#            meets positions that it never saw.
 # Cost:      1 second of CPU after the installation; 356 MB installed.
 set -eu
 pins="chess==1.11.2 pettingzoo==1.27.0 pygame-ce==2.5.8 open-spiel==2.0.2 numpy==2.4.6"

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Guess:     Sampling an action under a mask that allows none fails, or gives NaN: there is nothing
-#            to sample.
+# Guess:     Sampling an action under a mask that allows no action fails, or gives NaN, because
+#            there is nothing to sample.
 # Behaviour: sb3-contrib's MaskableCategorical samples uniformly from all actions, whatever the
-#            network prefers, and calls the entropy 0. JAX's categorical with all logits at minus
-#            infinity plays action 0, always. Neither says a word.
+#            network prefers, and reports an entropy of 0. JAX's categorical with all logits at
+#            minus infinity always returns action 0. Neither gives a warning.
 # Version:   sb3-contrib 2.9.2, PyTorch 2.13.0, JAX 0.10.2
 # Seen:      sb3-contrib: probabilities [0.25, 0.25, 0.25, 0.25], entropy 0.0
 #            JAX: actions of 100 keys [0]
 # Matters:   A waiting or finished seat has an empty mask in many environments. An off-by-one in a
-#            self-play loop then plays illegal moves that look like exploration (the one) or like a
-#            policy fond of action 0 (the other). Assert that each row of a mask has a legal action.
+#            self-play loop then plays illegal moves. They look like exploration (sb3-contrib) or
+#            like a policy that prefers action 0 (JAX). Assert that each row of a mask has a legal
+#            action.
 # Cost:      6 seconds of CPU after the installation; 1500 MB installed with PyTorch for the CPU.
 set -eu
 pins="sb3-contrib==2.9.2 stable-baselines3==2.9.2 torch==2.13.0 jax==0.10.2 numpy==2.4.6"

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Guess:     Leduc poker is the standard small benchmark, so RLCard and OpenSpiel play one game, and
-#            exploitability or winnings in one can be set beside those in another.
-# Behaviour: RLCard, and so PettingZoo's leduc_holdem, has blinds of 1 and 2, a random first player
-#            and pays in big blinds. OpenSpiel has antes of 1 each and always player 0 first, and
-#            pays in chips. The first player may fold at once in the one, and not in the other.
+# Guess:     Leduc poker is the standard small benchmark, so RLCard and OpenSpiel play the same
+#            game, and you can compare exploitability or winnings across libraries.
+# Behaviour: RLCard, and therefore PettingZoo's leduc_holdem, has blinds of 1 and 2 and a random
+#            first player, and pays in big blinds. OpenSpiel has antes of 1 each, player 0 is always
+#            first, and it pays in chips. The first player may fold at once in RLCard, but not in
+#            OpenSpiel.
 # Version:   RLCard 1.2.0, OpenSpiel 2.0.2
 # Seen:      RLCard:    pot [1, 2], first move call/fold/raise, largest win 7.0, first movers [0, 1]
 #            OpenSpiel: pot [1, 1], first move call/raise, largest win 13.0, first movers [0]
-# Matters:   The games have other trees, equilibria and units, so 0.1 in one paper's Leduc is not
-#            0.1 in another's, and a strategy moved over answers questions nobody asks. State which
-#            Leduc, and in which unit.
+# Matters:   The two games have different trees, equilibria and units. A value of 0.1 in one paper's
+#            Leduc is therefore not 0.1 in another's, and a strategy from one game does not fit the
+#            decisions of the other. State the version of Leduc and the unit.
 # Cost:      1 second of CPU after the installation; 234 MB installed.
 set -eu
 pins="rlcard==1.2.0 open-spiel==2.0.2 numpy==2.4.6"

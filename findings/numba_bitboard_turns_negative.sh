@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Guess:     In a compiled function a uint64 bitboard stays uint64 when it meets a small constant,
-#            as it does in NumPy 2: `board & (board - 1)` drops the lowest piece, and `>> 63` reads
-#            the last square as 0 or 1.
-# Behaviour: Numba makes int64 of uint64 with a constant in `+`, `-` and `|`. A board with a piece
-#            on square 63 becomes negative, and the last square reads -1. NumPy, and the same
-#            function without the compiler, say 1. `board & -board` keeps its type, so half of the
+# Guess:     In a compiled function a uint64 bitboard stays uint64 if it is combined with a small
+#            constant, as in NumPy 2: `board & (board - 1)` removes the lowest piece, and `>> 63`
+#            reads the last square as 0 or 1.
+# Behaviour: In Numba, `+`, `-` and `|` of a uint64 and a constant give an int64. A board with a
+#            piece on square 63 becomes negative, and the last square reads -1. NumPy, and the same
+#            function without the compiler, read 1. `board & -board` keeps its type, so half of the
 #            usual tricks work.
 # Version:   Numba 0.68.1, NumPy 2.4.6
 # Seen:      drop the lowest piece:            NumPy 9223372036854775808  Numba -9223372036854775808
 #            is a piece left on square 63:     NumPy 1  Numba -1
 #            lowest piece of square 63 alone:  NumPy 9223372036854775808  Numba 9223372036854775808
-# Matters:   Square 63 is a corner of every 8x8 board. A feature plane then holds -1, `if bit == 1`
-#            misses the piece, and -1 as an index reads the last entry of a table. The fault needs a
-#            piece on one square, so few tests meet it. Write np.uint64(1) for every constant, and
-#            test a board with all 64 bits set.
+# Matters:   Square 63 is a corner of every 8x8 board. With a piece there, a feature plane contains
+#            -1, `if bit == 1` misses the piece, and -1 as an index reads the last entry of a table.
+#            The fault needs a piece on this one square, so few tests find it. Write np.uint64(1)
+#            for every constant, and test a board with all 64 bits set.
 # Cost:      2 seconds of CPU after the installation; 246 MB installed.
 set -eu
 pins="numba==0.68.1 numpy==2.4.6"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Guess:     Two bots made with equal seeds, with equally seeded rollouts, on one thread, think the
-#            same about one state. MCTSBot, its sibling in C++, does.
-# Behaviour: ISMCTSBot in C++ gives other visit counts, and now and then another move, for one seed
-#            in one process. The maintainers fixed such a fault in the Python bot in August 2026
-#            (pull request 1584) and took the C++ bot to be sound.
+# Guess:     Two ISMCTSBots in C++ with equal seeds, with equally seeded rollouts, on one thread,
+#            give the same visit counts for the same state, as two MCTSBots in C++ do.
+# Behaviour: With the same seed in one process, ISMCTSBot in C++ gives different visit counts, and
+#            sometimes another move. The maintainers fixed such a fault in the Python bot in August
+#            2026 (pull request 1584) and assumed that the C++ bot is correct.
 # Version:   open-spiel 2.0.2
 # Seen:      MCTSBot:   20 bots with seed 0 have 1 opinion
 #            ISMCTSBot: 20 bots with seed 0 have 8 opinions, moves Counter({1: 16, 2: 4})   (numbers differ from run to run)
-# Matters:   A match against this bot, the usual yardstick in games of hidden cards, cannot be
+# Matters:   This bot is the usual baseline in games with hidden cards. A match against it cannot be
 #            replayed from its seeds, and two policies measured on "the same" games did not meet the
-#            same opponent. Record the moves, and widen intervals accordingly.
+#            same opponent. Record the moves, and widen confidence intervals accordingly.
 # Cost:      1 second of CPU after the installation; 233 MB installed.
 set -eu
 pins="open-spiel==2.0.2 numpy==2.4.6"

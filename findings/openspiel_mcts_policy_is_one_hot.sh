@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Guess:     step_with_policy of a search bot returns the search's policy, the visit counts as
-#            probabilities. ISMCTSBot does, and the two bots share an interface.
-# Behaviour: MCTSBot gives the chosen action probability 1 and all others 0 (in C++ it lists no
-#            others), however close the second move was. ISMCTSBot in its default mode gives visit
-#            counts.
+# Guess:     step_with_policy of MCTSBot returns the search's policy: the visit counts as
+#            probabilities. ISMCTSBot returns visit counts, and the two bots share an interface.
+# Behaviour: MCTSBot gives the chosen action probability 1 and all other actions 0 (in C++ it lists
+#            only the chosen action), however close the second-best move is. ISMCTSBot in its
+#            default mode gives visit counts.
 # Version:   open-spiel 2.0.2
 # Seen:      MCTSBot:     [(0, 0.0), (1, 0.0), (2, 1.0), (3, 0.0), (5, 0.0), (6, 0.0), (7, 0.0), (8, 0.0)]
 #            C++ MCTSBot: [(2, 1.0)]
 #            ISMCTSBot:   [(0, 0.56), (1, 0.44)]   (these counts differ from run to run)
 # Matters:   A learner that imitates these policies (distillation, expert iteration) fits single moves
-#            instead of the search's preferences, with no error to see. The counts of MCTSBot are to
-#            be had from mcts_search(state), child by child.
+#            instead of the search's preferences, without any error. To get the counts of MCTSBot,
+#            call mcts_search(state) and read each child.
 # Cost:      1 second of CPU after the installation; 233 MB installed.
 set -eu
 pins="open-spiel==2.0.2 numpy==2.4.6"

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Guess:     In a game of perfect information observation_tensor() tells apart any two states with
-#            different values. At least it says whose turn it is, or shows the board from the side
-#            of the player asked for.
-# Behaviour: In pig both players get the same tensor, the scores stand in a fixed order, and nothing
-#            says who moves. Two states with equal tensors and equal legal actions have opposite
-#            values: after `stop` the mover leads by 96 points in the one and trails by 84 in the
-#            other, with 100 to win.
+# Guess:     In a game of perfect information observation_tensor() is different for any two states
+#            with different values. At least it shows whose turn it is, or shows the board from the
+#            side of the given player.
+# Behaviour: In pig both players get the same tensor, the scores are in a fixed order, and nothing
+#            shows who moves. Two states with equal tensors and equal legal actions have opposite
+#            values: after `stop` the mover leads by 96 points in the first state and trails by 84
+#            in the second, with 100 to win.
 # Version:   open-spiel 2.0.2
 # Seen:      scores 90-0, turn total 6, player 0 to move: after stop it is 96 ahead
 #            scores 90-0, turn total 6, player 1 to move: after stop it is -84 ahead
 #            same tensor: True, same legal actions: True, same text: False
 # Matters:   A network trained by self-play on this tensor, as the library's own agents do, cannot
-#            play the game: both seats share one input. Random games tried once gave both seats
-#            equal tensors throughout in 25 of 34 games of perfect information. In most of those
-#            something else tells the mover. Look before training.
+#            play the game, because both seats have the same input. In an experiment with random
+#            play, both seats always got equal tensors in 25 of 34 games of perfect information. In
+#            most of these games something else shows the mover. Check the tensor before training.
 # Cost:      1 second of CPU after the installation; 233 MB installed.
 set -eu
 pins="open-spiel==2.0.2 numpy==2.4.6"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Guess:     MedianPruner compares what a trial reports now with the median of what other trials had
-#            reported at that step. A run whose win rate falls to zero is pruned.
-# Behaviour: It compares the best value that the trial ever reported. One good early report keeps
-#            the trial alive for good, while a run that is better now, but never had a lucky start,
-#            is pruned.
+# Guess:     MedianPruner compares a trial's current value with the median of the values of other
+#            trials at the same step. A run whose win rate falls to zero is pruned.
+# Behaviour: It compares the best value that the trial has ever reported. One good early value keeps
+#            the trial alive for ever. A run that is better now, but never had a lucky start, is
+#            pruned.
 # Version:   Optuna 5.0.0
 # Seen:      three trials before: [0.5, 0.5, 0.5, 0.5]
 #            collapsed [0.6, 0.0, 0.0, 0.0]: pruned [False, False, False, False]
 #            steady    [0.4, 0.4, 0.45, 0.45]: pruned [True, True, True, True]
 # Matters:   In self-play a value is measured against opponents that change, and a win rate against
-#            early, weak ones is high. Early values are then the best values, and the pruner judges
-#            a run by what it was. Report a rating against fixed opponents, or take
+#            early, weak opponents is high. Early values are then the best values, and the pruner
+#            judges a run by its past. Report a rating against fixed opponents, or use
 #            PatientPruner(None, patience=1), which prunes the collapsed run.
 # Cost:      1 second of CPU after the installation; 84 MB installed.
 set -eu

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Guess:     PettingZoo's classic games have one rule for the mask of a seat that cannot act: all
-#            zeros while it waits (as in tic-tac-toe) and after the end.
-# Behaviour: While it waits, a seat sees zeros in tic-tac-toe, connect four and chess, but the
-#            mover's own mask in Leduc. After the end, connect four and chess still show legal moves
-#            for a game that is over; the others show zeros.
+# Guess:     All of PettingZoo's classic games have the same mask for a seat that cannot act: all
+#            zeros while the seat waits (as in tic-tac-toe) and after the end.
+# Behaviour: A waiting seat gets zeros in tic-tac-toe, connect four and chess, but the mover's mask
+#            in Leduc. After the end, connect four and chess still show legal moves for a game that
+#            is over. The other two games show zeros.
 # Version:   PettingZoo 1.27.0
 # Seen:      tictactoe_v3      waiting: all zeros       after the end: zeros
 #            connect_four_v3   waiting: all zeros       after the end: legal moves
 #            chess_v6          waiting: all zeros       after the end: legal moves
 #            leduc_holdem_v4   waiting: the mover's     after the end: zeros
-# Matters:   Code that finds the mover by a mask that is not empty works in three games and fails in
-#            the fourth, where the turn-based parallel form does not name the first mover either. A
-#            masked maximum over the next state is -inf after the end in some games and a number in
-#            others, and -inf times (1 - done) is NaN. Mask by `done` and by agent_selection, not by
-#            the mask.
+# Matters:   Code that finds the mover by its non-empty mask works in three games and fails in
+#            Leduc. There the turn-based parallel form does not name the first mover either. After
+#            the end, a masked maximum over the next state is -inf in some games and a number in
+#            others, and -inf times (1 - done) is NaN. Use `done` and agent_selection to exclude
+#            such seats, not the mask.
 # Cost:      2 seconds of CPU after the installation; 95 MB installed.
 set -eu
 pins="pettingzoo==1.27.0 pygame-ce==2.5.8 rlcard==1.2.0 chess==1.11.2 numpy==2.4.6"

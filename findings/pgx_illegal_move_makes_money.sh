@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Guess:     When a seat moves illegally in Pgx, the game ends with its loss, and the rewards still
-#            sum to zero, as they do in every game that ends by the rules.
-# Behaviour: The mover gets -1 and each of the others gets 1 for every opponent it has. With two
-#            players that is -1 and 1. In sparrow mahjong, with three, it is -1, 2, 2: the table
-#            gains 3.
+# Guess:     If a seat moves illegally in Pgx, this seat loses and the game ends. The rewards still
+#            sum to zero, as in every game that ends by the rules.
+# Behaviour: The mover gets -1, and each other player gets a reward of 1 for each of its opponents.
+#            With two players the rewards are -1 and 1. In sparrow mahjong, with three players, they
+#            are -1, 2 and 2: their sum is 3.
 # Version:   Pgx 2.6.0, JAX 0.10.2
 # Seen:      tic_tac_toe: [-1.0, 1.0], sum 0.0
 #            sparrow_mahjong: [-1.0, 2.0, 2.0], sum 3.0
-# Matters:   While masks are on, nothing shows. Where they are not (a debug run, an opponent pool, a
-#            human), one illegal move pays the others more than most won games do (0.77 was the most
-#            in 20 random games), a shared network learns that others' mistakes are the best prize,
-#            and zero-sum checks or value targets scaled to legal rewards break.
+# Matters:   With masks, this never shows. Without masks (a debug run, an opponent pool, a human),
+#            one illegal move pays the other players more than most won games (the highest reward in
+#            20 random games was 0.77). A shared network learns that others' mistakes pay best.
+#            Zero-sum checks, and value targets scaled to legal rewards, break.
 # Cost:      10 seconds of CPU after the installation; 531 MB installed.
 set -eu
 pins="pgx==2.6.0 jax==0.10.2 numpy==2.4.6"

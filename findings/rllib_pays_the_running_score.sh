@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Guess:     RLlib's OpenSpielEnv gives the rewards of each step, so that they add up to the game's
+# Guess:     RLlib's OpenSpielEnv gives the rewards of each step, and their sum is the game's
 #            returns().
-# Behaviour: Each step pays returns(), the score so far. In a game that scores on the way, a point
-#            is paid again at every later step. In most games the score is zero until the end, and
-#            nothing shows.
+# Behaviour: The reward of each step is returns(), the score so far. If a game gives points before
+#            the end, each point is paid again at every later step. In most games the score is zero
+#            until the end, so the fault does not show.
 # Version:   Ray 2.60.0, OpenSpiel 2.0.2
 # Seen:      leduc_poker: rewards add up to [11.0, -11.0], returns [11.0, -11.0]
 #            repeated_leduc_poker: rewards add up to [99.0, -88.0], returns [11.0, -11.0]
 # Matters:   An agent is paid for early points and for long games, so it learns to score soon and
-#            then to delay. In a game of several hands the sums are not even zero-sum. Subtract the
-#            returns of the step before, in a wrapper.
+#            then to delay the end. In a game of several hands the sums are not even zero-sum. Write
+#            a wrapper that subtracts the returns of the step before.
 # Cost:      8 seconds of CPU after the installation; 676 MB installed.
 set -eu
 pins="ray[rllib]==2.60.0 open-spiel==2.0.2 numpy==2.4.6"

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Guess:     In Shimmy's PettingZoo form of an OpenSpiel game, adding up the rewards that last()
-#            gives to a seat yields that seat's returns() in OpenSpiel, as the AEC loop of
-#            PettingZoo's pages does.
+# Guess:     In Shimmy's PettingZoo form of an OpenSpiel game, the sum of the rewards that last()
+#            returns for a seat, in the AEC loop of PettingZoo's documentation, is the seat's
+#            returns() in OpenSpiel.
 # Behaviour: The seat that makes its last (empty) step second is paid twice. A game of tic-tac-toe
-#            that OpenSpiel scores 1, -1 is 1, -2 in the loop, or -1, 2 if the second player wins.
+#            with returns of 1 and -1 in OpenSpiel gives 1 and -2 in the loop, or -1 and 2 if the
+#            second player wins.
 # Version:   Shimmy 2.0.1, PettingZoo 1.27.0, OpenSpiel 2.0.2
 # Seen:      first player wins:  loop {'player_0': 1.0, 'player_1': -2.0}, OpenSpiel [1.0, -1.0]
 #            second player wins: loop {'player_0': -1.0, 'player_1': 2.0}, OpenSpiel [-1.0, 1.0]
-# Matters:   Zero-sum games stop being zero-sum: the second seat wins and loses double, so its
-#            values, its advantages and a league table by reward are wrong. Nothing fails. Take
+# Matters:   Zero-sum games are no longer zero-sum: the second seat wins and loses double, so its
+#            values, its advantages and a league table by reward are wrong. There is no error. Take
 #            rewards from env.game_state.returns() when the game is over.
 # Cost:      1 second of CPU after the installation; 238 MB installed.
 set -eu

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Guess:     `Adam(fused=True)` on a CPU takes the same steps as `Adam`, whatever the memory order of
-#            its tensors: torch's operations look at strides, and where they cannot they raise.
+# Guess:     `Adam(fused=True)` on a CPU takes the same steps as `Adam` in any memory order of the
+#            tensors: torch's operations respect strides, or raise an error if they cannot.
 # Behaviour: The fused step reads weight, gradient and moments as flat memory. If the gradient's order
-#            differs from the weight's, each number is updated by the gradient of another one. Nothing
-#            is raised, and the loss may fall all the same.
+#            differs from the weight's, each number is updated by the gradient of another number. No
+#            error is raised, and the loss may still fall.
 # Version:   torch 2.13.0 (CPU), NumPy 2.4.6
 # Seen:      orders alike:   fused is off by 0.000
 #            orders differ:  fused is off by 0.529
-# Matters:   Engines that update the first layer from move to move keep the weights of an input
-#            together (as NNUE does), so that layer is transposed in memory. `backward` writes
-#            gradients in the weight's order, but one that is computed by hand, or taken from
-#            `torch.autograd.grad`, may have the other. Give it the weight's order first:
+# Matters:   Engines that update the first layer from move to move (such as NNUE) store the weights
+#            of an input together, so this layer is transposed in memory. `backward` writes
+#            gradients in the weight's order. A gradient that is computed by hand, or taken from
+#            `torch.autograd.grad`, may have the other order. Copy it into the weight's order first:
 #            `torch.empty_like(weight).copy_(gradient)`.
 # Cost:      3 seconds of CPU after the installation; some 900 MB installed with PyTorch for the CPU.
 set -eu

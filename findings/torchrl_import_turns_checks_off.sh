@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Guess:     Importing a library changes nothing for code that does not use it.
-#            torch.distributions.Categorical refuses logits that hold no probability, such as those
-#            of an empty mask, wherever it is called.
+# Guess:     An import of a library changes nothing for code that does not use the library.
+#            torch.distributions.Categorical always refuses logits that define no probabilities,
+#            such as those of an empty mask.
 # Behaviour: `import torchrl.modules` switches off the validation of arguments for every
-#            distribution of PyTorch in the process. The same line that raised ValueError before the
-#            import returns NaN probabilities after it.
+#            distribution of PyTorch in the process. A line that raises ValueError before the import
+#            returns NaN probabilities after the import.
 # Version:   TorchRL 0.14.1, PyTorch 2.13.0
 # Seen:      before the import: ValueError
 #            after the import:  [nan, nan, nan, nan]
-# Matters:   The check is what catches a seat without a legal move, or logits gone NaN, at the step
-#            where it happens. A script that mixes its own masked policy with one class of TorchRL
-#            loses it, depending on the order of imports. Pass validate_args=True, or call
+# Matters:   The check finds a seat without a legal move, or logits that became NaN, at the step
+#            where this happens. A script that mixes its own masked policy with one class of TorchRL
+#            loses the check, depending on the order of imports. Pass validate_args=True, or call
 #            Distribution.set_default_validate_args(True) after the imports.
 # Cost:      6 seconds of CPU after the installation; 823 MB installed with PyTorch for the CPU.
 set -eu

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Guess:     A game is information, so it never leaves a rating less certain than before (tau, which
-#            adds a little doubt before each game, is 0.083). In a game that we believe has no ties,
-#            draw_probability=0 is the honest setting.
-# Behaviour: With draw_probability=0 a tie is accepted without a word, and each tie makes sigma
+# Guess:     A game is information, so it never makes a rating less certain than before, apart from
+#            tau (0.083), which adds a little uncertainty before each game. For a game that seems to
+#            have no ties, draw_probability=0 is the right setting.
+# Behaviour: With draw_probability=0 a tie is accepted without a warning, and each tie makes sigma
 #            larger, without end. Players who tied do not even get the same sigma: it depends on
-#            their place in the list. At 0.001 all is well.
+#            their place in the list. With 0.001, ties make sigma smaller, equally for all players.
 # Version:   trueskill 0.4.5
 # Seen:      draw_probability=0: sigma of three players after each tie
 #            [8.33, 8.33, 8.33] [9.32, 10.7, 9.32] [10.13, 13.51, 10.13] [10.74, 16.8, 10.74]
 #            draw_probability=0.001: sigma of three players after each tie
 #            [8.33, 8.33, 8.33] [5.69, 5.69, 5.69] [4.28, 4.28, 4.28] [3.47, 3.47, 3.47]
-# Matters:   A ladder of policies for three or four seats often sees equal scores, above all equal
-#            last places. One wrong setting then undoes what the games before had taught, and
-#            matchmaking by sigma calls the same policies again.
+# Matters:   A ladder of policies for three or four seats often has equal scores, above all equal
+#            last places. One wrong setting then undoes the information of the earlier games, and
+#            matchmaking by sigma chooses the same policies again.
 # Cost:      1 second of CPU after the installation; 1 MB installed.
 set -eu
 pins="trueskill==0.4.5"
