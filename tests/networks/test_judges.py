@@ -111,7 +111,7 @@ def test_numpy_computes_what_torch_does(variant):
 
 
 def test_a_judge_of_another_shape_is_not_taken_over():
-    with pytest.raises(ValueError, match="other widths"):
+    with pytest.raises(ValueError, match="different widths"):
         Judge(GAME, (12, 8), (7,)).take_over(judge_of(GAME).tensors())
 
 

@@ -636,7 +636,7 @@ def test_a_policy_of_another_kind_is_refused_by_what_it_is(tmp_path):
 def test_a_policy_that_does_not_fit_is_refused_before_the_run_begins(tmp_path, whole):
     path = whole.export()
     for changes, reason in (
-        ({"network": {"widths": [8]}}, "other widths"),
+        ({"network": {"widths": [8]}}, "different widths"),
         ({"start_from": "nowhere.safetensors"}, "there is no file"),
     ):
         settings = another(whole, **{"start_from": str(path), **changes})
