@@ -45,6 +45,9 @@ from armarl_training.run.run import Report, resume_run, start_run
 
 QUICK = ("armadora-quick", "armada-quick")
 DECISIONS = 100_000  # of MaskablePPO
+# Minutes between two points of MaskablePPO's curve, games for each point, and games at the end,
+# against each opponent. Games of Armada take longer.
+MEASURING = {"armadora": (0.5, 100, 200), "armada": (1.0, 50, 100)}
 POINTS = 60  # of a curve in the pictures
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "training"
 BEGIN, END = "<!-- made by scripts/experiments/baselines.py -->", "<!-- its end -->"
@@ -56,6 +59,7 @@ def baselines(decisions: int = DECISIONS) -> dict[str, TrainingConfig]:
     """Return the configuration of each baseline, by its name."""
     found = {name: load_config(name) for name in QUICK}
     for game, option in (("armadora", "advanced"), ("armada", "cards")):
+        minutes, progress_games, games = MEASURING[game]
         for players, more in itertools.product((2, 3, 4), (False, True)):
             name = f"maskable-{game}-{players}p" + f"-{option}" * more
             found[name] = TrainingConfig.model_validate(
@@ -68,8 +72,8 @@ def baselines(decisions: int = DECISIONS) -> dict[str, TrainingConfig]:
                     "threads": 1,
                     "ppo": {"rollout_length": 128, "minibatch": 256, "epochs": 4},
                     "opponents": {"share": 1, "earlier": 0, "players": {"greedy": 1}},
-                    "checkpoint_every_minutes": 0.5,
-                    "evaluation": {"games": 200, "progress_games": 100},
+                    "checkpoint_every_minutes": minutes,
+                    "evaluation": {"progress_games": progress_games, "games": games},
                 }
             )
     return found
