@@ -47,7 +47,7 @@ _WIDEST = 5000 / ELO  # maximum distance of an interval's end from the rating, i
 _DOUBT = 4.0  # information (1 / variance) at which the two errors weigh the same, see `trust`
 _CLOSE_END = 1e-4  # precision of an interval's end, in units of strength
 AT_ONCE = 1 << 25  # floats in one portion of a large array
-_LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # lower bounds of a divisor and of a logarithm's argument
+_LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # lower bounds: a divisor, the argument of a logarithm
 
 
 class Tally(NamedTuple):
