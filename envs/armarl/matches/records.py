@@ -15,7 +15,7 @@ of the SHA-256 hash of the whole state after the action. If the action involved 
 two more columns between them. The first is the random generator's word before the action, from
 which the rules draw the same results again. The second has these results in the game's notation, or
 `-` if the game has no notation for them. The last line but one is `end`, `cut` (cut short by the
-rules) or `stopped` (by a person). `end` and `cut` are followed by the returns of the seats. The last
+rules) or `stopped` (by a person). After `end` or `cut`, it has the returns of the seats. The last
 line is `sum`, with the SHA-256 hash of all lines before it.
 
 A file may contain many records. Reading a record replays it. An illegal action, a state or chance
@@ -58,8 +58,8 @@ HEAD = "armarl-record 1"  # the first line of a record
 _BAR = " | "  # separates the columns of a line
 _ONLY = np.zeros(1, np.int64)  # index of the only game
 _DIGITS = 12  # number of digits of a state's hash; the sum at the end protects the whole record
-_LONGEST_LINE = 20_000  # maximum length of other lines than the variant's, in bytes
-_LONGEST_VARIANT = 1 << 24  # the same for the variant's line, which may contain a custom chart
+_LONGEST_LINE = 20_000  # maximum length of a line in bytes, except for the variant's line
+_LONGEST_VARIANT = 1 << 24  # maximum length of the variant's line; it may contain a custom chart
 _MOST_POSITION = 1 << 22  # maximum size of a position in bytes; it may contain a custom chart too
 _LONGEST_REASON = 600  # maximum number of characters in an error's reason
 _LAST_RECORD = 1 << 25  # number of bytes at a file's end in which the last record is searched
@@ -635,7 +635,7 @@ def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
     game.apply(states, _ONLY, np.array([action]))
     if (states[0]["rng"].tobytes() != before) != (len(columns) == 3):
         part = "no" if len(columns) == 3 else "a"
-        lines.refuse(f"chance plays {part} part in `{text}`, unlike in this line")
+        lines.refuse(f"chance plays {part} part in `{text}`, but the line says otherwise")
     _compare(game, states[0], False, columns[1:] or columns, lines)
     return int(movers[0]), action
 
@@ -655,7 +655,7 @@ def _compare(game: Game, state: State, dealt: bool, columns: list[str], lines: _
     """Check the chance results, if the line has them, and the hash of the state."""
     if len(columns) == 2 and columns[0] != (drawn := _results(game, state, dealt)):
         lines.refuse(
-            f"in the replay, chance gives {drawn[:200]!r}, not {columns[0][:200]!r} as in the record"
+            f"chance gives {drawn[:200]!r} in the replay, but {columns[0][:200]!r} in the record"
         )
     if columns[-1] != _hash(state):
         lines.refuse("after this line, the state of the replay differs from the recorded state")
