@@ -10,9 +10,8 @@ and uses it there. It writes an SBOM (CycloneDX) of each of these environments, 
     dist/SHA256SUMS
 
 `--kernels` adds a wheel for this platform that contains compiled kernels (some minutes).
-Dependencies come from pip's configured package index. The workflow
-(.github/workflows/release.yml) runs this script first, then publishes the files with their
-provenance, and builds the wheels of other systems.
+Dependencies come from pip's configured package index. The script publishes nothing. The workflow
+(.github/workflows/release.yml) runs it first, and then publishes the files with their provenance.
 """
 
 from __future__ import annotations
