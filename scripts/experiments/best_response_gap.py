@@ -47,7 +47,7 @@ class AsPlayed:
 
 
 def play_of(tree: GameTree, player: Any) -> Floats:
-    """Return a player's strategy in matches. A policy that does not sample has no random choices."""
+    """Return a player's strategy in matches. It is deterministic for a policy without `sample`."""
     certain = getattr(player, "sample", True) is False
     return tree.play_of(AsPlayed(player), 1) if certain else tree.play_of(player, DRAWS)
 

@@ -51,7 +51,7 @@ def timed(
 def trained(
     config: TrainingConfig, updates: int, progress: Progress | None = None
 ) -> tuple[float, bytes]:
-    """Train. Return the decisions per second after the first update, and a digest of the weights."""
+    """Train. Return the decisions per second after the first update, and the weights' digest."""
     with tempfile.TemporaryDirectory() as folder, start_run(config, Path(folder) / "run") as run:
         run.learner.iterate(0.0)
         begun, before = time.perf_counter(), run.decisions
