@@ -1,4 +1,4 @@
-"""An SB3 VecEnv that costs no time. Its observations and masks are constant, and no episode ends."""
+"""An SB3 VecEnv that costs no time. Observations and masks are constant, and no episode ends."""
 
 from __future__ import annotations
 
