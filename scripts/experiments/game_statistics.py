@@ -75,9 +75,7 @@ def main() -> None:
     parser.add_argument("player", help="random, greedy, or a saved policy's path")
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--turn-lairs", action="store_true", help="rotate the colours' lairs over four charts"
-    )
+    parser.add_argument("--turn-lairs", action="store_true")
     parser.add_argument("-o", "--option", action="append", default=[], metavar="name=value")
     arguments = parser.parse_args()
     options = options_of(arguments.option)
