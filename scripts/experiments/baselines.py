@@ -1,20 +1,17 @@
-"""Train baselines with several seeds, for comparison with other learners.
+"""Baselines that others can compare with: learning curves of several seeds.
 
     python scripts/experiments/baselines.py runs/baselines
     python scripts/experiments/baselines.py runs/baselines --only maskable-armada-4p-cards
 
-The script trains each quick configuration unchanged, and MaskablePPO of sb3-contrib in every
-variant, with `--seeds` seeds (5), one run after another. MaskablePPO plays one seat against the
-scripted player for `--decisions` decisions. Runs are in subfolders of the given folder. The same
-command continues a run that was stopped or killed. Finished runs are not trained again. Use a
-machine that runs nothing else, because minutes are measured.
+Trains each quick configuration as it is, and MaskablePPO of sb3-contrib on every table, with
+`--seeds` seeds (5), one run after another. MaskablePPO plays one seat against the scripted player
+for `--decisions` decisions. Runs are in folders under the given one. A run that was stopped or
+killed continues with the same command, and finished runs are not trained again. Use a quiet
+machine.
 
-The folder gets these files:
-
-- `NAME.svg` for each baseline: the mean of the seeds' win rates, and the band from the lowest to
-  the highest;
-- `baselines.csv`: a row for each measurement;
-- `baselines.json`: the final win rates, the minutes, and the hardware.
+The folder gets `NAME.svg` for each baseline, the mean of the seeds' win rates and the band between
+the lowest and the highest, and for all together `baselines.csv`, a row for each measurement, and
+`baselines.json`: the final win rates, the minutes, and the hardware.
 """
 
 from __future__ import annotations
@@ -38,14 +35,14 @@ from armarl_training.config.training_config import TrainingConfig, load_config
 from armarl_training.run.run import Report, resume_run, start_run
 
 QUICK = ("armadora-quick", "armada-quick")
-DECISIONS = 200_000  # number of decisions per run of MaskablePPO
-POINTS = 60  # number of points of a curve in the pictures
+DECISIONS = 200_000  # of MaskablePPO
+POINTS = 60  # of a curve in the pictures
 COLUMNS = ("baseline", "seed", "decisions", "minutes", "opponent", "win_rate")
 Rows = list[dict[str, float]]
 
 
 def baselines(decisions: int = DECISIONS) -> dict[str, TrainingConfig]:
-    """Return the configuration of each baseline, by name."""
+    """Return the configuration of each baseline, by its name."""
     found = {name: load_config(name) for name in QUICK}
     for game, option in (("armadora", "advanced"), ("armada", "cards")):
         for players, more in itertools.product((2, 3, 4), (False, True)):
@@ -68,14 +65,11 @@ def baselines(decisions: int = DECISIONS) -> dict[str, TrainingConfig]:
 
 
 def trained(name: str, config: TrainingConfig, folder: Path) -> Rows | None:
-    """Train a run, or continue it. Return its measurements, or None if it was stopped."""
+    """Train a run, or go on with it. Return its measurements, None if it was stopped."""
     exists = (folder / CONFIG_FILE).exists()
     with resume_run(folder) if exists else start_run(config, folder) as run:
         if run.config.total_decisions != config.total_decisions:
-            raise ValueError(
-                f"{folder} was started with {run.config.total_decisions:,} decisions, not "
-                f"{config.total_decisions:,}: change --decisions, or name another folder"
-            )
+            raise ValueError(f"{folder} was begun with another --decisions: name another folder")
         if not run.train(lambda report: _show(name, report)):
             return None
         run.export()
@@ -88,7 +82,7 @@ def _show(name: str, report: Report) -> None:
 
 
 def drawn(curves: list[Rows]) -> str:
-    """Draw a baseline's win rates over decisions: for each opponent, the seeds' mean and range."""
+    """Draw the seeds of a baseline: win rates over decisions, mean and band, by opponent."""
     names = sorted({n for rows in curves for row in rows for n in row if n.startswith(WINS)})
     first, last = (
         choose([choose([row["decisions"] for row in rows]) for rows in curves])
@@ -135,9 +129,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="+", choices=known, default=list(known))
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument(
-        "--decisions", type=int, default=DECISIONS, help="decisions per run of MaskablePPO"
-    )
+    parser.add_argument("--decisions", type=int, default=DECISIONS, help="of MaskablePPO")
     options = parser.parse_args()
     table: list[list[str]] = []
     found: dict[str, Any] = {"hardware": hardware("cpu"), "baselines": {}}
@@ -150,7 +142,7 @@ def main() -> int:
                 f"{name}, seed {seed}", config.overridden([f"seed={seed}"], name), folder
             )
             if rows is None:
-                tell("stopped; the same command continues the run")
+                tell("stopped; the same command continues")
                 return 130
             curves.append(rows)
             table += [
