@@ -67,7 +67,7 @@ def make(players: int = 2) -> Game:
         ValueError: `players` is not 2, 3 or 4.
     """
     if not isinstance(players, int | np.integer) or players not in (2, 3, 4):
-        raise ValueError(f"players must be 2, 3 or 4 in Kuhn poker, not {players!r}")
+        raise ValueError(f"Kuhn poker is for 2, 3 or 4 players, not {players!r}")
     return _make(int(players))
 
 

@@ -26,20 +26,26 @@ from armarl.roster.make_player import make_player
 
 HEAD = """# Ladders
 
-This page rates random play, searches, the scripted player, shipped policies and policies with
-search in every variant. The number after a search is its simulations per decision. `search` is the
-game's best search: `grave` in Armadora, `rollout` in Armada. Only neighbours on the ladder met (in
-the order of `scripts/experiments/ladders.py`), in all seat arrangements of the same deals. Players
-that are far apart are compared through those between them. So intervals widen from rung to rung,
-and intervals from five deals are rough. Ratings are Elo points, where `random` is at 0. Intervals
-are 95 %, from the bootstrap over deals (see [the arena](arena.md)). A game that is cut short counts
-as a draw of all players. This page was made by
+This page compares random play, searches, the scripted player, the shipped policies, and the shipped
+policies with search. It covers every variant, at a small search budget. For larger budgets see
+[search](search.md). For matches of up to a thousand games see [the shipped
+policies](../../policies/README.md).
+
+How to read the tables:
+
+- The number after the name of a search is its number of simulations per decision. `search` is the
+  method that the game names as its best: `grave` in Armadora, `rollout` in Armada.
+- Only neighbours on the ladder, in the order of `scripts/experiments/ladders.py`, played against
+  each other: the same deals, in all arrangements of the seats. Players that are far apart are
+  compared only through the players between them, so the intervals grow wider from rung to rung.
+  Intervals from five deals are rough.
+- Ratings are on the Elo scale with `random` at 0. The 95 % intervals come from the bootstrap over
+  deals (see [the arena](arena.md#intervals)). All players share the victory of a game that is cut
+  short.
+
+This command made the tables, with the number of `--deals` above each table:
 
     python scripts/experiments/ladders.py --folder runs/ladders
-
-with the number of `--deals` in each table. It compares players at a small budget.
-[Search](search.md) has results with larger budgets. [The shipped policies](../policies/README.md)
-has the results of policies in matches of up to a thousand games.
 
 """
 

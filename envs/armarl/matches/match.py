@@ -187,7 +187,7 @@ def _check_entrants(game: Game, entrants: int) -> None:
     takes = f"2 to {sides} entrants" if sides > 2 else "2 entrants"
     teams = f": there are {sides} teams, and an entrant has all seats of its team"
     raise ValueError(
-        f"a match of {game.name} with {game.players} players needs {takes}, not {entrants}"
+        f"a match of {game.name} with {game.players} players takes {takes}, not {entrants}"
         + (teams if sides < game.players else "")
     )
 

@@ -97,7 +97,7 @@ def budget_of(simulations: int | None, milliseconds: float | None, otherwise: in
     )
     check(
         milliseconds is None or 0 < milliseconds < float("inf"),
-        f"milliseconds must be finite and above 0, got {milliseconds}",
+        f"milliseconds must be above 0 and finite, got {milliseconds}",
     )
     if simulations is None and milliseconds is None:
         return Budget(otherwise, None)
