@@ -91,7 +91,7 @@ def _head(results: dict[str, Any]) -> str:
     machine, settings = results["machine"], results["settings"]
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
     pinned = (
-        "pinned to its cores" if machine["pinned"] else "not pinned to cores (impossible here)"
+        "pinned to its cores" if machine["pinned"] else "not pinned (this system has no pinning)"
     )
     quick = (
         " **This is a quick run: it has only some measurements, which are too short.**"
