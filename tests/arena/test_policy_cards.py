@@ -235,7 +235,7 @@ def test_a_policy_of_the_first_version_and_versions_that_there_are_not(tmp_path)
         assert read_card(path).learnt_version == learnt
     for wrong in (-1, 3, 1.5, True, "1", 10**14):
         write_tensors(path, tensors, whole | {"learnt_version": wrong})
-        with pytest.raises(PolicyError, match="learnt_version is"):
+        with pytest.raises(PolicyError, match="learnt_version must be"):
             read_card(path)
 
 

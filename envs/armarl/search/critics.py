@@ -51,7 +51,7 @@ class CriticSearchPlayer:
         """
         check(
             isinstance(player, CriticPlayer),
-            f"this search needs a player with a critic, got {player.name}",
+            f"this search needs a critic, got {player.name}",
         )
         check(1 <= simulations <= MOST, f"simulations must be 1 to {MOST}, got {simulations}")
         check(1 <= rounds <= MOST, f"rounds must be 1 to {MOST}, got {rounds}")
