@@ -1,11 +1,11 @@
-# ArmaRL with its kernels compiled in the image: the first step waits for nothing, also for a user
-# who is not root, on a read-only file system.
+# An image of ArmaRL that contains the compiled kernels. So the first step need not compile, and the
+# image works for users other than root and on a read-only file system.
 #
 #   docker build --tag armarl .                                     CPU
 #   docker build --tag armarl --build-arg EXTRA=train,cuda .        with the compiler for NVIDIA GPUs
 #   docker run --rm --read-only --user 1000 armarl armarl evaluate armadora-2p greedy --games 100
 #
-# Armada and Armadora then run on every x86-64 processor of level 3 (2013 and later).
+# The kernels run on every x86-64 processor of level 3 (2013 and later).
 FROM python:3.11-slim-bookworm
 
 ARG EXTRA=train

@@ -1,14 +1,15 @@
-"""Measure this package's games and the installed peers: `python scripts/benchmark.py`.
+"""Measure the speed of this package and of other packages: `python scripts/benchmark.py`.
 
-Prints Markdown tables; `--json FILE` keeps the results. To write the page in the docs:
+The script prints Markdown tables. `--json FILE` saves the results. To write the page in the docs:
 
     python scripts/benchmark.py --json docs/environments/benchmarks.json
     python scripts/benchmark.py --page
 
-`--against COMMIT` measures this tree and an older commit in turns, on one core, and prints ratios.
+`--against COMMIT` measures this tree and an older commit alternately, on one core, and prints
+ratios.
 
-`pip install '.[bench]'` installs the peers. Peers that are not installed are listed as such. The
-numbers mean something only on a machine that runs nothing else.
+`pip install '.[bench]'` installs the other packages (peers). The tables also list peers that are
+not installed. The numbers are meaningful only on a machine that runs nothing else.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ GROUPS: dict[str, Callable[[], Iterator[list[Measurement]]]] = {
     "gpu": gpu.groups,
 }
 
-COMPARED = ("playouts", "scaling", "search", "memory")  # with an older commit, unless `--only` says
+COMPARED = ("playouts", "scaling", "search", "memory")  # the sections of `--against` by default
 
 
 def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
-    """Take all measurements of some sections."""
+    """Return the results of all measurements of some sections, or with `quick` of a few."""
     results: dict[str, Any] = {
         "machine": machine(),
         "settings": {**asdict(settings), "quick": quick},
@@ -61,7 +62,7 @@ def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
 
 
 def _thinned(groups: Iterator[list[Measurement]]) -> Iterator[list[Measurement]]:
-    """Keep the first group's first measurement for each combination of probe and `how`."""
+    """Yield a single group: the first group's first measurement for each probe and `how`."""
     first = {
         (measurement.probe, measurement.how): measurement for measurement in reversed(next(groups))
     }
@@ -71,14 +72,16 @@ def _thinned(groups: Iterator[list[Measurement]]) -> Iterator[list[Measurement]]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--only", action="append", choices=GROUPS, help="a section; may be repeated"
+        "--only", action="append", choices=GROUPS, help="measure only this section; repeatable"
     )
-    parser.add_argument("--quick", action="store_true", help="a few short samples, as a try")
+    parser.add_argument("--quick", action="store_true", help="take a few short samples as a trial")
     parser.add_argument("--repeats", type=int, default=Settings.repeats, help="number of samples")
-    parser.add_argument("--seconds", type=float, default=Settings.seconds, help="sample length")
+    parser.add_argument("--seconds", type=float, default=Settings.seconds, help="sample duration")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to this file")
     parser.add_argument("--against", metavar="COMMIT", help="print ratios to an older commit")
-    parser.add_argument("--page", action="store_true", help=f"only write {PAGE.name}")
+    parser.add_argument(
+        "--page", action="store_true", help=f"only write {PAGE.name} from {RESULTS.name}"
+    )
     arguments = parser.parse_args()
     if arguments.page:
         PAGE.write_text(page(json.loads(RESULTS.read_text("utf-8"))), encoding="utf-8")

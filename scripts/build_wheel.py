@@ -1,11 +1,12 @@
-"""Build a wheel for this platform that contains compiled kernels: the first step need not wait.
+"""Build a wheel with compiled kernels for this platform, so that the first step need not compile.
 
     python scripts/build_wheel.py                       # into dist/, for the level x86-64-v3
     python scripts/build_wheel.py --cpu x86-64-v4 --platform manylinux_2_28_x86_64
 
-The kernels run on every processor of the level, with this minor version of Python and NumPy and
-these versions of Numba and llvmlite. Elsewhere the wheel works, too, and compiles its kernels on
-first use. It takes some minutes and needs the packages `build` and `wheel`.
+The kernels work on every processor of the given level, with the minor versions of Python and NumPy
+and the versions of Numba and llvmlite that built them. With other versions the wheel works too, but
+compiles its kernels on first use. Building takes some minutes and needs the packages `build` and
+`wheel`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def python(*arguments: str | Path, **variables: str) -> None:
-    """Run Python with some environment variables; stop if it fails."""
+    """Run Python with additional environment variables. Raise an error if it fails."""
     command = [sys.executable, *map(str, arguments)]
     subprocess.run(command, check=True, env={**os.environ, **variables})
 
@@ -46,7 +47,7 @@ def build(out: Path, cpu: str, platform: str) -> Path:
 
 
 def compile_into(contents: Path, cpu: str) -> None:
-    """Compile all kernels into an unpacked wheel."""
+    """Compile all kernels and store them in an unpacked wheel."""
     package = contents / "armarl"
     command = ("-P", "-B", "-m", "armarl.cli", "compile", "--cpu", cpu)
     python(*command, PYTHONPATH=str(contents), ARMARL_CACHE_DIR=str(package))

@@ -1,7 +1,8 @@
-"""From a fresh machine to a trained and measured policy: `python3 scripts/quickstart.py`.
+"""Set up ArmaRL on a new machine and train a first policy: `python3 scripts/quickstart.py`.
 
-Sets up `.venv`, trains a small policy for two-player Armadora, saves it in `runs/quick` and
-measures it against the random and the greedy player. This takes about three minutes on two cores.
+The script sets up `.venv`, trains a small policy for two-player Armadora, saves it in `runs/quick`
+and measures it against the random and the greedy player. This takes about three minutes on two
+cores.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if __name__ == "__main__":
     if folder.exists() and "--again" in sys.argv:
         shutil.rmtree(folder)
     if (folder / "policy.safetensors").exists():
-        sys.exit(f"{folder} already holds a policy; --again trains a new one")
+        sys.exit(f"{folder} already contains a policy; --again deletes it and trains a new one")
     if folder.exists():
         run(python, "armarl.cli", "train", "--resume", "runs/quick")
     else:

@@ -1,17 +1,17 @@
 """Make the files of a release and check them: `python3 scripts/release.py --check`.
 
-It checks the version, the change log, the citation and that all work is committed. It builds sdist
-and wheel twice, in two folders, and compares their bytes. It lets twine check them as a package
-index would, installs the wheel in empty environments outside the repository and uses it there, and
-writes what these environments contain (a CycloneDX SBOM each) and all checksums:
+The script checks the version, the change log, the citation file, and that all files are committed.
+It builds sdist and wheel twice, in two folders, and compares their bytes. It checks them with
+twine, as a package index does. It installs the wheel in empty environments outside the repository
+and uses it there. It writes an SBOM (CycloneDX) of each of these environments, and all checksums:
 
     dist/packages/    sdist and wheel
     dist/sbom/        armarl.cdx.json: the wheel alone; armarl-EXTRAS.cdx.json: with extras
     dist/SHA256SUMS
 
 `--kernels` adds a wheel for this platform that contains compiled kernels (some minutes).
-Dependencies come from the package index that pip is set up for. Publishing, provenance and other
-systems need the workflow (.github/workflows/release.yml), which runs this script first.
+Dependencies come from pip's configured package index. The script publishes nothing. The workflow
+(.github/workflows/release.yml) runs it first, and then publishes the files with their provenance.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from checks.check_distribution import environment
 from checks.use_installed import run, use
 from setup_venv import ROOT
 
-EXTRAS = "train,render,web"  # what people install to train, look and play
+EXTRAS = "train,render,web"  # extras to train, to draw games, and to play in a browser
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def git(*arguments: str) -> str:
-    """Run git in the repository and return what it prints."""
+    """Run git in the repository and return its output."""
     command = ["git", "-C", str(ROOT), *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def faults(released: bool) -> Iterator[str]:
-    """Yield what keeps the repository from a release.
+    """Yield the reasons why the repository cannot be released yet.
 
     Args:
-        released: the change log must name the date of the version, not "not yet released".
+        released: whether the change log must have the version's date instead of "not yet released".
     """
     version = PROJECT["version"]
     if changed := git("status", "--porcelain"):
@@ -62,11 +62,11 @@ def faults(released: bool) -> Iterator[str]:
     if title is None or title[1] != version:
         yield f"the first section of CHANGELOG.md must be '## {version} (DATE)'"
     elif released and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", title[2]):
-        yield f"CHANGELOG.md says '{title[2]}': it must have the date of {version}, as YYYY-MM-DD"
+        yield f"CHANGELOG.md must have the date of {version} as YYYY-MM-DD, not '{title[2]}'"
 
 
 def build(python: Path, out: Path, epoch: str) -> list[Path]:
-    """Build sdist and wheel from the last commit, in a folder of their own."""
+    """Build sdist and wheel from the last commit in a temporary folder. Return their paths."""
     with tempfile.TemporaryDirectory() as temporary:
         tree = Path(temporary).resolve() / "tree"
         tree.mkdir()
@@ -75,7 +75,7 @@ def build(python: Path, out: Path, epoch: str) -> list[Path]:
         ).stdout
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
             files.extractall(tree, filter="data")
-        os.environ["SOURCE_DATE_EPOCH"] = epoch  # the time of the files in the wheel
+        os.environ["SOURCE_DATE_EPOCH"] = epoch  # the modification time of files in the wheel
         run(python, "-m", "build", "--outdir", out, tree, cwd=tree)
     for sdist in out.glob("*.tar.gz"):
         repack(sdist, int(epoch))
@@ -83,7 +83,7 @@ def build(python: Path, out: Path, epoch: str) -> list[Path]:
 
 
 def repack(sdist: Path, epoch: int) -> None:
-    """Rewrite an sdist without the times and users of its making: two builds have equal bytes."""
+    """Rewrite an sdist without build times and user names, so that two builds have equal bytes."""
     with tarfile.open(sdist) as old:
         members = sorted(old.getmembers(), key=lambda member: member.name)
         contents = [old.extractfile(member) for member in members]
@@ -99,7 +99,7 @@ def repack(sdist: Path, epoch: int) -> None:
 
 
 def inventory(tools: Path, programs: Path, out: Path) -> None:
-    """Write what an environment contains as a CycloneDX SBOM."""
+    """Write a list of an environment's packages, as a CycloneDX SBOM."""
     described = ("--pyproject", ROOT / "pyproject.toml", "--mc-type", "library")
     output = ("--output-reproducible", "--output-file", out)
     python = programs / "python"
@@ -107,7 +107,7 @@ def inventory(tools: Path, programs: Path, out: Path) -> None:
 
 
 def checksums(folder: Path) -> str:
-    """Return the SHA-256 of every file in a folder, as `sha256sum --check` reads them."""
+    """Return the SHA-256 of every file in a folder, in the format of `sha256sum --check`."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return "".join(
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n"
@@ -116,11 +116,12 @@ def checksums(folder: Path) -> str:
 
 
 def make(out: Path, kernels: bool) -> None:
-    """Make and check all files of a release in a folder; stop at the first fault."""
+    """Make and check all files of a release in a folder. Exit at the first fault."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve()
         tools = environment(folder / "tools", *PROJECT["optional-dependencies"]["release"])
-        citation = environment(folder / "citation", "cffconvert>=2")  # it needs old libraries
+        # cffconvert gets its own environment, because it needs old versions of libraries.
+        citation = environment(folder / "citation", "cffconvert>=2")
         run(citation / "cffconvert", "--validate", "-i", ROOT / "CITATION.cff", cwd=folder)
         tell("version, change log and citation agree")
 
@@ -130,9 +131,9 @@ def make(out: Path, kernels: bool) -> None:
         for one, other in zip(built, again, strict=True):
             if one.name != other.name or one.read_bytes() != other.read_bytes():
                 sys.exit(f"two builds of {one.name} differ")
-        tell(f"built twice to equal bytes: {', '.join(path.name for path in built)}")
+        tell(f"two builds have equal bytes: {', '.join(path.name for path in built)}")
         run(tools / "twine", "check", "--strict", *built, cwd=folder)
-        tell("twine finds nothing to say against them")
+        tell("twine finds no fault in sdist and wheel")
 
         packages, sbom = out / "packages", out / "sbom"
         for path in (packages, sbom):
@@ -145,7 +146,7 @@ def make(out: Path, kernels: bool) -> None:
         programs = environment(folder / "extras", f"{wheel}[{EXTRAS}]")
         inventory(tools, programs, sbom / f"armarl-{EXTRAS.replace(',', '-')}.cdx.json")
         use(programs, folder / "extras", train=True)
-        tell("installed in an empty environment, it plays, trains, evaluates, draws and replays")
+        tell("the installed wheel plays, trains, evaluates, draws and replays")
         if kernels:
             run(programs / "python", "-m", "pip", "install", "-q", "build", "wheel", cwd=folder)
             script = ROOT / "scripts" / "build_wheel.py"
@@ -164,7 +165,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--check", action="store_true", help="the change log needs no date yet")
+    parser.add_argument(
+        "--check", action="store_true", help="allow a change log without the version's date"
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "dist", metavar="FOLDER")
     parser.add_argument("--kernels", action="store_true", help="add a wheel with compiled kernels")
     options = parser.parse_args()

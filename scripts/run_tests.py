@@ -1,9 +1,10 @@
-"""Set up `.venv` and run what CI runs: `python3 scripts/run_tests.py`.
+"""Set up `.venv` and run the checks and tests of CI: `python3 scripts/run_tests.py`.
 
-It checks style, types, spelling, the documentation as a site, and runs all tests on two processes.
+The script checks style, types and spelling, builds the documentation site, and runs all tests in
+two processes.
 
     python3 scripts/run_tests.py --fast       a few tests of every folder, in under three minutes
-    python3 scripts/run_tests.py --coverage   all tests, then the share of lines that they run
+    python3 scripts/run_tests.py --coverage   only the tests, with a report of the lines they run
     python3 scripts/run_tests.py -k arm_12    other arguments go to pytest
 """
 
@@ -14,7 +15,7 @@ import sys
 
 from setup_venv import ROOT, run, set_up
 
-# Something of every folder in `tests/`; a test checks that. Whole files, or single tests of them.
+# The tests of `--fast`: files, or single tests. A test checks that every folder of `tests/` occurs.
 FAST = (
     "analysis/test_leaks.py::test_differences_say_where",
     "analysis/test_leaks.py::test_by_the_name_of_a_game",
@@ -67,17 +68,17 @@ FAST = (
     "web/test_table.py::test_a_request_that_is_sent_twice_plays_once",
 )
 PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
-# Tests that reach every kernel in seconds when nothing is compiled.
+# Tests that run without compilation to measure the coverage of kernels. They take seconds.
 PLAIN = ("games/armadora/test_rules.py", "games/armada/test_turn_rules.py", "games/kuhn_poker")
 
 
 def files(names: tuple[str, ...]) -> list[str]:
-    """Paths of test files from the root of the repository."""
+    """Return the paths of test files, relative to the root of the repository."""
     return [f"tests/{name}" for name in names]
 
 
 def check_style() -> None:
-    """Style, types and spelling."""
+    """Check style, types and spelling. Exit if a check fails."""
     run(python, "ruff", "check", ".")
     run(python, "ruff", "format", "--check", ".")
     run(python, "mypy")
@@ -85,9 +86,9 @@ def check_style() -> None:
 
 
 def measure_coverage(arguments: list[str]) -> None:
-    """Run the tests, then some of them without compiling, and report both together.
+    """Run the tests, then some of them without compilation, and report their common coverage.
 
-    Coverage cannot see into compiled kernels, so the second part runs them as plain Python.
+    Coverage cannot measure compiled kernels, so the second run executes them as plain Python.
     """
     measured = ["--cov", "armarl", "--cov", "armarl_training", "--cov-report", ""]
     run(python, "pytest", *measured, *(arguments or PARALLEL))

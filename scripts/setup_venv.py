@@ -1,7 +1,7 @@
 """Make `.venv` in the repository with ArmaRL and the packages for a task.
 
-Uses only the standard library, so that it runs on a fresh machine. An existing environment made
-from the same pyproject.toml and constraints is reused.
+This module uses only the standard library, so that it runs on a new machine. It reuses an existing
+environment if pyproject.toml and constraints.txt have not changed.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ VENV = ROOT / ".venv"
 
 
 def set_up(extra: str) -> Path:
-    """Set up `armarl[extra]` in versions known to work together; return its Python."""
-    if sys.version_info < (3, 11):  # noqa: UP036 - run by whatever Python there is
+    """Install `armarl[extra]` with tested versions of its dependencies. Return the path of Python.
+
+    An installed environment is reused.
+    """
+    if sys.version_info < (3, 11):  # noqa: UP036 - any version of Python may run this script
         sys.exit(f"ArmaRL needs Python 3.11 or newer; this is {sys.version.split()[0]}")
     python = VENV / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     stamp = VENV / f"{extra}.installed"
@@ -42,7 +45,7 @@ def _wanted() -> str:
 
 
 def run(python: Path, *arguments: str) -> None:
-    """Run a module of the environment in the repository's root; exit if it fails."""
+    """Run a module with the environment's Python in the repository's root. Exit if it fails."""
     status = subprocess.run([str(python), "-m", *arguments], cwd=ROOT).returncode
     if status:
         sys.exit(status)

@@ -1,11 +1,11 @@
 """Kuhn poker (Kuhn 1950) as a game of ArmaRL.
 
-This module is what ArmaRL loads. It offers three names: `VERSION`, `VERBS` and `make`. `ENTRY`
-tells ArmaRL where to find it.
+ArmaRL loads this module and uses its names `VERSION`, `VERBS` and `make`. `ENTRY` tells ArmaRL
+where the module is.
 
 With two players the game's value is known: the first player loses 1/18 of a chip on average.
-Returns are chips divided by the most that can be won, which is 2 with two players. So the value is
--1/36.
+Returns are chips divided by the largest possible win, which is 2 chips with two players. So the
+value is -1/36.
 
 Example:
     >>> import armarl
@@ -42,7 +42,7 @@ ENTRY = GameEntry(
     players=(2, 3, 4),
     notation="You check, bet, call or fold.",
 )
-VERSION = 0  # raise it whenever the rules, the actions or the observation change
+VERSION = 0  # increase it whenever the rules, the actions or the observation change
 VERBS = Verbs(
     start=rules.start,
     legal=rules.legal,
@@ -61,10 +61,10 @@ VERBS = Verbs(
 
 
 def make(players: int = 2) -> Game:
-    """Return Kuhn poker for `players`, 2 to 4. Equal arguments give the same object.
+    """Return Kuhn poker for 2 to 4 players. Equal arguments give the same object.
 
     Raises:
-        ValueError: another number of players.
+        ValueError: `players` is not 2, 3 or 4.
     """
     if not isinstance(players, int | np.integer) or players not in (2, 3, 4):
         raise ValueError(f"Kuhn poker is for 2, 3 or 4 players, not {players!r}")
@@ -84,7 +84,7 @@ def _make(players: int) -> Game:
         actions=ACTIONS,
         observation=observation_table(players),
         rewards=("win",),
-        max_actions=2 * players - 1,  # all but one check, one bets, all others answer
+        max_actions=2 * players - 1,  # all but one check, the last one bets, all others answer
         blank=blank[()],
         faults=FAULTS,
         verbs=VERBS,
@@ -98,7 +98,7 @@ def _make(players: int) -> Game:
 
 
 def deals(game: Game) -> States:
-    """Return all deals; each is equally likely."""
+    """Return the states of all deals, which are equally likely."""
     orders = list(permutations(range(1, game.players + 2)))
     states = game.new_states(np.zeros(len(orders), np.int64))
     states["card"][:, : game.players + 1] = orders

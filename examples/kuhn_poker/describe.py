@@ -1,4 +1,4 @@
-"""Describes a state of Kuhn poker in plain JSON types."""
+"""The description of a state of Kuhn poker in plain JSON types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
-    """Return the public view of a state. For a seat, cards that it may not see are None."""
+    """Return a description of a state. For a seat, the cards that it may not see are None."""
     states = np.full(1, state)
     if seat is not None:
         states = game.concealed(states, np.array([seat]))

@@ -1,4 +1,4 @@
-"""Draws a state of Kuhn poker as text and as a picture."""
+"""The drawing of a state of Kuhn poker, as text and as a picture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:
-    """Draw one line for each player: card (`?` if face down), chips, and last word."""
+    """Return a line for each player: card (`?` if face down), chips, and last word."""
     view = describe(game, state, seat)
     lines = []
     for player in range(game.players):
@@ -45,7 +45,7 @@ SHEET = Sheet(
 
 
 def picture(scene: Scene) -> Picture:
-    """Draw the cards side by side, with each player's chips and last word under its card."""
+    """Return a picture of the cards side by side, each with its player's chips and last word."""
     table = f'<rect id="table" width="{SHEET.width}" height="{SHEET.height}" fill="var(--cloth)"/>'
     parts = [Part((0, 0, SHEET.width, SHEET.height), table)]
     over = scene.view["result"]
@@ -61,7 +61,7 @@ def picture(scene: Scene) -> Picture:
 
 
 def _place(scene: Scene, player: int, wide: float) -> str:
-    """Draw a player's place: a card, face up or down, and the words under it."""
+    """Return the SVG of a player's place: a card, face up or down, and the words under it."""
     view, x = scene.view, player * wide + wide / 2
     card, turn = view["cards"][player], view["to_move"] == player
     fill, edge = ("back" if card is None else "card"), ("turn" if turn else "ink")

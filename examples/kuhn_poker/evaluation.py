@@ -1,4 +1,4 @@
-"""Estimates the value of a position of Kuhn poker, for search that stops before the game's end."""
+"""The evaluation of a position of Kuhn poker, for searches that stop before the game's end."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from kuhn_poker.rules import returns
 
 @kernel
 def evaluate(s: State, out: Returns) -> None:
-    """Write the returns if all cards were shown now."""
+    """Write the returns that the seats would get if all cards were shown now."""
     returns(s, 0, out)

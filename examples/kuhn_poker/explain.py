@@ -1,4 +1,4 @@
-"""Explains why an action of Kuhn poker is illegal."""
+"""The explanation of why an action of Kuhn poker is illegal."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from kuhn_poker.rules import bettor
 
 @kernel
 def greedy(s: State, draw: float, mask: Mask, scratch: States) -> int:
-    """Add a chip with a card above the middle, and with the middle one half the time (`draw`)."""
+    """Return bet or call with a card above the middle one, and for half the draws with that one."""
     above = 2 * np.int64(s.card[s.to_move]) - np.int64(s.players) - 2
     confident = above > 0 or (above == 0 and draw < 0.5)
     if bettor(s) >= 0:

@@ -1,4 +1,4 @@
-"""Hidden information: a seat knows its own card, all words said, and cards shown at the end."""
+"""Hidden information: a seat knows its own card, all words, and the cards shown at the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kuhn_poker.rules import deal, is_in
 
 @kernel
 def is_open(s: State, place: int) -> bool:
-    """Return whether all players see the card in a place: at the end, if several players are in."""
+    """Return whether a place's card is public: it is at the end, if it and other players are in."""
     players = 0
     for player in range(s.players):
         players += is_in(s, player)
@@ -17,7 +17,7 @@ def is_open(s: State, place: int) -> bool:
 
 @kernel
 def conceal(s: State, seat: int) -> None:
-    """Set the cards that a seat may not see to 0, and `rng` as well.
+    """Set `rng` and the cards that a seat may not see to 0.
 
     Two states that look the same to the seat then have the same bytes.
     """
@@ -29,7 +29,7 @@ def conceal(s: State, seat: int) -> None:
 
 @kernel
 def determinise(s: State, seat: int, number: int) -> None:
-    """Replace the cards that a seat may not see by a random deal, seeded with `number`."""
+    """Replace the cards that a seat may not see by a random deal with the seed `number`."""
     conceal(s, seat)
     seed(s, number)
     deal(s)

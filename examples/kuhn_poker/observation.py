@@ -10,13 +10,13 @@ WORDS = len(WORD_NAMES)
 
 
 def observation_table(players: int) -> ObservationTable:
-    """Return the blocks for `players` players. In per-seat axes, the observing seat comes first."""
+    """Return the table of blocks. In axes over the seats, the observing seat comes first."""
     words = ", ".join(WORD_NAMES)
     return ObservationTable(
         [
-            Block("cards", (players, players + 1), 1, 1.0, "own", "one-hot, 1 the lowest; if seen"),
+            Block("cards", (players, players + 1), 1, 1.0, "own", "one-hot, lowest first; if seen"),
             Block("words", (players, WORDS), 1, 1.0, "public", f"one-hot, last word: {words}"),
-            Block("to_move", (players,), 1, 1.0, "public", "whether it is to move"),
+            Block("to_move", (players,), 1, 1.0, "public", "whether the seat is to move"),
         ]
     )
 

@@ -21,7 +21,7 @@ from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 
 @kernel
 def start(s: State) -> None:
-    """Deal a card to each player, and leave one over. Seat 0 begins."""
+    """Deal a card to each player. One card is left over. Seat 0 begins."""
     s.card[:] = 0
     s.word[:] = NOTHING
     s.to_move = s.over = 0
@@ -30,7 +30,7 @@ def start(s: State) -> None:
 
 @kernel
 def deal(s: State) -> None:
-    """Put a random undealt card in every place without one."""
+    """Put a random undealt card in every place without a card."""
     empty = 0
     for place in range(s.players + 1):
         empty += s.card[place] == 0
@@ -65,7 +65,7 @@ def bettor(s: State) -> int:
 
 @kernel
 def legal(s: State, mask: Mask) -> None:
-    """Allow check and bet before a bet, call and fold after it."""
+    """Mark the legal actions: check and bet before a bet, call and fold after a bet."""
     mask[:] = 0
     if not s.over:
         answers = bettor(s) >= 0
@@ -92,7 +92,7 @@ def apply(s: State, action: int) -> None:
 
 @kernel
 def status(s: State) -> int:
-    """Return 0 while the game goes on, 1 when it has ended."""
+    """Return 0 while the game is being played, or 1 when it has ended."""
     return np.int64(s.over)
 
 
@@ -126,7 +126,7 @@ def winner(s: State) -> int:
 
 @kernel
 def returns(s: State, kind: int, out: Returns) -> None:
-    """Write the chips won, divided by the most that can be won. They add up to 0."""
+    """Write each seat's win in chips, divided by the largest possible win. The sum is 0."""
     pot = 0
     for player in range(s.players):
         pot += chips_of(s, player)

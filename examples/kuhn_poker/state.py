@@ -1,4 +1,4 @@
-"""The layout of a state of Kuhn poker: one record that holds everything."""
+"""The layout of a state of Kuhn poker: one record that contains the whole state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATE = record_type(
     [
         ("rng", np.uint64),  # the random generator; every game needs `rng` and `players`
         ("players", np.int64),  # signed: kernels must not mix signed and unsigned integers
-        ("card", np.uint8, MAX_PLAYERS + 1),  # of each seat, then the one left over; lowest is 1
+        ("card", np.uint8, MAX_PLAYERS + 1),  # one per seat, then the one left over; lowest: 1
         ("word", np.uint8, MAX_PLAYERS),
         ("to_move", np.uint8),
         ("over", np.uint8),

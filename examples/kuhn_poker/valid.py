@@ -1,4 +1,4 @@
-"""Checks whether a record is a valid state of Kuhn poker. ArmaRL calls it on saved states."""
+"""The check that a record is a valid state of Kuhn poker. ArmaRL uses it for saved states."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 
 FAULTS = (
     "the state is valid",
-    "the number of players is not this variant's, or unused bytes are not 0",
-    "the cards are not the deck's, one of each",
-    "the words are not in turn: checks, then a bet, then answers to it",
-    "the seat to move is not the next one, or the game is over too early or too late",
+    "the number of players must be that of this variant, and unused bytes must be 0",
+    "every card of the deck must occur exactly once",
+    "the words must be in order of play: checks, then a bet, then answers to the bet",
+    "the seat to move must be the next one, and the game must be over exactly after the last word",
 )
 
 
 @kernel
 def valid(s: State, blank: State) -> int:
-    """Return 0 if the state is valid, else the index in `FAULTS` of the first fault found."""
+    """Return 0 if the state is valid, otherwise the index in `FAULTS` of the first fault."""
     if not _same_options(s, blank):
         return 1
     if not _has_the_deck(s):
@@ -67,11 +67,11 @@ def _count(s: State, first: int, last: int) -> int:
 
 @kernel
 def _said_in_turn(s: State, first: int, said: int) -> bool:
-    """Return whether the words are in turn.
+    """Return whether the words are in order of play.
 
-    Without a bettor (`first` is -1), the first `said` seats have checked, and the others have said
-    nothing. With one, the `said` seats after it have answered. Of the others, those before it have
-    checked, and those after it have said nothing.
+    Without a bettor (`first` is -1), the first `said` seats must have checked, and the others must
+    have said nothing. With a bettor, the next `said` seats must have answered. Of the other seats,
+    those before the bettor must have checked, and those after it must have said nothing.
     """
     for k in range(s.players):
         player = (first + 1 + k) % s.players

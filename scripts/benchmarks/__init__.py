@@ -1,1 +1,1 @@
-"""The measurements of `scripts/benchmark.py`: one module per kind, and the frame they share."""
+"""The measurements of `scripts/benchmark.py`: one module per kind, and their common `frame`."""

@@ -1,4 +1,4 @@
-"""The AEC loop of PettingZoo: this package's environments and PettingZoo's connect_four_v3."""
+"""Measurements of PettingZoo's AEC loop, with our environments and with connect_four_v3."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from benchmarks.ours import PLAYED, title
 
 PEER = "PettingZoo connect_four_v3"
 FACES = ("env()", "raw_env()")
-_STEPS = 200  # between two readings of the clock
+_STEPS = 200  # number of steps between two readings of the clock
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield groups with the peer first."""
+    """Yield a group for `env()` and one for `raw_env()`. The peer comes first."""
     for how in FACES:
         face = how.removesuffix("()")
         yield [
@@ -32,21 +32,21 @@ def groups() -> Iterator[list[Measurement]]:
 
 
 def ours(variant: tuple[str, dict[str, Any]], face: str) -> Callable[[], int]:
-    """Run one of this package's environments."""
+    """Run an environment of this package. A chunk returns the number of steps."""
     game, options = variant
     module = importlib.import_module(f"armarl.{game}_v0")
     return _loop(getattr(module, face)(**options))
 
 
 def connect_four(face: str) -> Callable[[], int]:
-    """Run connect_four_v3, which needs pygame."""
+    """Run connect_four_v3, which needs pygame. A chunk returns the number of steps."""
     from pettingzoo.classic.connect_four import connect_four
 
     return _loop(getattr(connect_four, face)())
 
 
 def _loop(env: Any) -> Callable[[], int]:
-    """Play random legal actions: `last`, an action, `step`; reset games that end."""
+    """Play random legal actions: call `last`, choose, call `step`. Reset games that end."""
     rng = np.random.default_rng(0)
     env.reset(seed=0)
 

@@ -1,9 +1,9 @@
-"""The frame of all measurements: each runs in its own process, and processes take turns.
+"""The common frame of measurements. Each runs in its own process, and the processes take turns.
 
 A measurement names a *probe*: a function that prepares everything (imports, compilation, a first
 use) and returns a function to sample. The processes of a group are prepared one after the other.
-Then every process takes one sample per round while the others wait. So machine noise affects all
-alike, and the ratio of two measurements is taken round by round.
+Then every process takes one sample per round while the others wait. So the machine's noise affects
+all processes alike, and two measurements can be compared within each round.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 from armarl_training.common.hardware import processor
 
 SCRIPTS = Path(__file__).resolve().parent.parent
-# Packages on which the results depend; the results list the versions of those installed.
+# Packages on which the results depend. The results list the versions of the installed ones.
 PACKAGES = (
     *("armarl", "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3"),
     *("sb3-contrib", "pgx", "jax", "envpool", "open_spiel", "pygame-ce"),
@@ -38,19 +38,21 @@ class Measurement:
     """One row of the results.
 
     Attributes:
-        section: the table of the row.
-        subject: what is measured: a game in a variant, or a peer's game.
-        how: the way of measuring, which distinguishes rows of one subject.
-        batch: number of games in lockstep, for batches.
-        probe: `module.function` in this folder; returns a function, see `unit`.
+        section: name of the section of results.
+        subject: the measured thing: a variant of a game, or a peer's game.
+        how: the manner of the measurement, which distinguishes rows of one subject.
+        batch: number of games in lockstep, or None.
+        probe: `module.function` in this folder. The function returns a function to sample.
         options: keyword arguments of the probe.
-        unit: with `.../s` the function returns how many things it has done. It is timed and called
-            repeatedly until the sample is long enough. Otherwise it returns the value itself.
+        unit: unit of the result. If it ends with `/s`, the sampled function returns the number of
+            things that it has done. It is timed and called repeatedly until the sample is long
+            enough. Otherwise the sampled function returns the value itself.
         package: the module that must be installed.
         cores: number of cores, and of threads, that the process may use.
-        most: upper limit on the number of samples, if the run's number is larger.
-        lacking: what the machine lacks; the measurement is then skipped, and the page says so.
-        tree: the folder of another version of this repository to measure; "" is this one.
+        most: maximum number of samples, or None for the number in the settings.
+        lacking: a missing device of this machine. If it is not empty, the measurement is skipped,
+            and the page says so.
+        tree: folder of another version of this repository to measure. "" means this version.
     """
 
     section: str
@@ -67,32 +69,32 @@ class Measurement:
     tree: str = ""
 
     def samples(self, settings: Settings) -> int:
-        """The number of samples to take."""
+        """Return the number of samples to take."""
         return settings.repeats if self.most is None else min(self.most, settings.repeats)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The number and length of samples."""
+    """The number and duration of samples."""
 
-    repeats: int = 5
-    seconds: float = 1.0  # length of a sample
+    repeats: int = 5  # number of samples
+    seconds: float = 1.0  # minimum duration of a sample
 
 
 def available_cores() -> list[int]:
     """Return the numbers of the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))  # no pinning here; the results' `machine` says so
+    return list(range(os.cpu_count() or 1))  # this system cannot pin processes, see `machine`
 
 
 def core_counts() -> list[int]:
-    """Return the numbers of cores for measurements: one, and all."""
+    """Return the numbers of cores that measurements use: one, and all."""
     return sorted({1, len(available_cores())})
 
 
 class _Process:
-    """The process of a measurement; see `worker.py`."""
+    """The process of a measurement, which runs `worker.py`."""
 
     def __init__(self, measurement: Measurement, seconds: float) -> None:
         self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed in `close`
@@ -107,7 +109,7 @@ class _Process:
         )
 
     def read(self) -> dict[str, Any]:
-        """Return the next message, or the last line of stderr if the process has died."""
+        """Return the next message, or if the process has died, the last line of its stderr."""
         assert self._process.stdout
         line = self._process.stdout.readline()
         if line:
@@ -151,7 +153,7 @@ def _environment(cores: int, tree: str) -> dict[str, str]:
 
 
 def measure(group: Sequence[Measurement], settings: Settings) -> list[dict[str, Any]]:
-    """Measure things that are compared with each other, sampling in turns."""
+    """Take the measurements of a group, with alternating samples. Return their results."""
     rows = [_row(measurement) for measurement in group]
     processes: dict[int, _Process] = {}
     try:
@@ -181,7 +183,7 @@ def _row(measurement: Measurement) -> dict[str, Any]:
 
 
 def _take(row: dict[str, Any], message: dict[str, Any]) -> None:
-    """Store a message of a process: that it is ready, a sample, or a failure."""
+    """Store a process's message in a row. The message is a sample, a failure, or "ready"."""
     if "failed" in message:
         row["failed"] = message["failed"]
     elif "value" in message:
@@ -204,13 +206,13 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def ratio(row: dict[str, Any], other: dict[str, Any]) -> float:
-    """Return the median over the rounds of `row` divided by `other`, two rows of one group."""
+    """Return the median over all rounds of the ratio of two rows of one group."""
     pairs = zip(row["samples"], other["samples"], strict=True)
     return statistics.median(a / b for a, b in pairs)
 
 
 def machine() -> dict[str, Any]:
-    """Describe the machine and the packages."""
+    """Return a description of the machine and the versions of packages."""
     return {
         "processor": processor(),
         "cores": len(available_cores()),

@@ -1,4 +1,4 @@
-"""An SB3 VecEnv with no cost: constant observations and masks, and no end of an episode."""
+"""An SB3 VecEnv that costs no time. Observations and masks are constant, and no episode ends."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from stable_baselines3.common.vec_env import VecEnv
 
 
 class FreeVecEnv(VecEnv):
-    """Random observations within bounds, and masks with a tenth of the actions legal."""
+    """A VecEnv with constant random observations within bounds. A tenth of the actions is legal."""
 
-    render_mode = None  # SB3 warns about environments without it
+    render_mode = None  # SB3 warns about environments without this attribute
 
     def __init__(
         self, size: int, low: NDArray[np.float32], high: NDArray[np.float32], actions: int
@@ -54,7 +54,7 @@ class FreeVecEnv(VecEnv):
         return [getattr(self, attr_name)] * self.num_envs
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        raise AttributeError("attributes of a free environment cannot be set")
+        raise AttributeError(f"{attr_name}: attributes of a free environment cannot be set")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         return [False] * self.num_envs

@@ -1,4 +1,4 @@
-"""Games on a GPU, and Pgx on the same GPU. Without a GPU they are listed as not measured."""
+"""Measurements of games and of Pgx on a GPU. Without a GPU, they are listed as not measured."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ JAX_PLUGIN = next(filter(find_spec, _PLUGINS), _PLUGINS[0])
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield groups by batch size, then those that do not depend on it."""
+    """Yield groups by batch size, then the group that does not depend on the batch size."""
     for batch in BATCHES:
         yield [
             *(_row(variant, PLAYOUTS, "playouts", batch, "actions/s") for variant in STEPPED),
@@ -89,13 +89,14 @@ def _pgx(game: str, batch: int) -> Measurement:
 
 
 def playouts(variant: Variant, batch: int) -> Callable[[], int]:
-    """Deal games and play them to their end at random; counts actions."""
+    """Deal games and play them to their end at random. A chunk returns the number of actions."""
     game = _game(variant)
     seeds = game.put(np.arange(batch))
 
     def chunk() -> int:
         seeds.add_(batch)
-        return int(game.playouts(game.new_states(seeds), seeds)[1].sum())  # waits
+        # The conversion to int waits for the GPU.
+        return int(game.playouts(game.new_states(seeds), seeds)[1].sum())
 
     chunk()
     return chunk
@@ -119,7 +120,7 @@ def steps(variant: Variant, batch: int, graph: bool) -> Callable[[], int]:
 
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
-    """Run the same without observations: play actions, restart games, make masks."""
+    """Run steps like `steps` but without observations: play actions, restart games, make masks."""
     from armarl.core import batch_loops
 
     game = _game(variant)
@@ -143,13 +144,13 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def first_step(variant: Variant, cold: bool) -> Callable[[], float]:
-    """Seconds from a new process to the end of its first step, with an empty or full cache."""
+    """Return a probe: the seconds of a new process up to its first step, see `start.first_use`."""
     name, options = variant
     return start.first_use(_STEP.format(game=name, options=options), cold)
 
 
 def learner(variant: Variant, batch: int) -> Callable[[], int]:
-    """Run an iteration of PPO entirely on the GPU; counts the decisions learned from."""
+    """Run iterations of PPO entirely on the GPU. A chunk returns the number of decisions."""
     from benchmarks import learners
 
     return learners.ppo(
@@ -158,7 +159,7 @@ def learner(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def memory(variant: Variant) -> Callable[[], float]:
-    """Bytes of GPU memory per game, for a batch with one turn, as torch counts them."""
+    """Return a probe: bytes of GPU memory per game, for a batch with one turn, counted by torch."""
     import torch
 
     from armarl import SelfPlayBatch
@@ -190,7 +191,7 @@ def _game(variant: Variant) -> Any:
 
 
 def _chunk(step: Callable[[], None], batch: int, graph: bool) -> Callable[[], int]:
-    """Run steps one by one or as a replayed graph; counts steps of games."""
+    """Run steps one by one, or as a replayed CUDA graph. A chunk returns the number of steps."""
     import torch
 
     def many() -> None:

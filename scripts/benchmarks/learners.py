@@ -1,4 +1,4 @@
-"""PPO and MaskablePPO with the same network, epochs, rollouts and minibatches (see `learning`)."""
+"""Measurements of PPO and MaskablePPO with the same network and settings (see `learning`)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PARTS = ("environment", "inference", "update")
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield, per variant on all cores, both learners, the matrix products, and shares of time.
+    """Yield a group per variant on all cores: learners, matrix products, and shares of time.
 
-    The matrix products are a limit only for learners that compute them. Passes that update only
-    what changes avoid most of them.
+    The matrix products are an upper limit only for learners that compute them. Incremental passes
+    avoid most of them.
     """
     for variant in SCALED:
         yield [
@@ -63,7 +63,7 @@ def _measurement(variant: Variant, how: str, probe: str, part: str | None = None
 
 
 def _learner(variant: Variant, changes: Sequence[str] = ()) -> Any:
-    """Make a learner; `changes` are settings as `key=value`."""
+    """Make a learner of this package's PPO. `changes` are settings such as `ppo.epochs=3`."""
     from armarl_training.config.training_config import TrainingConfig
     from armarl_training.run.run import Run
 
@@ -90,7 +90,10 @@ def _learner(variant: Variant, changes: Sequence[str] = ()) -> Any:
 
 
 def ppo(variant: Variant, changes: Sequence[str] = ()) -> Callable[[], int]:
-    """Run one iteration, a rollout and its update; counts decisions. `changes`: see `_learner`."""
+    """Run iterations, each with a rollout and its update. A chunk returns the decisions.
+
+    See `_learner` for `changes`.
+    """
     learner = _learner(variant, changes)
 
     def chunk() -> int:
@@ -103,7 +106,7 @@ def ppo(variant: Variant, changes: Sequence[str] = ()) -> Callable[[], int]:
 
 
 def share(variant: Variant, part: str) -> Callable[[], float]:
-    """Return the share of an iteration's time that goes into one of PARTS."""
+    """Return a probe: the share of an iteration's time that one of PARTS takes."""
     learner = _learner(variant)
     spent = dict.fromkeys(PARTS, 0.0)
     (games,) = learner.shards.parts
@@ -118,7 +121,7 @@ def share(variant: Variant, part: str) -> Callable[[], float]:
         begin = time.perf_counter()
         learner.iterate(0.0)
         whole = time.perf_counter() - begin
-        spent["environment"] = whole - sum(spent.values())  # includes advantages, which are cheap
+        spent["environment"] = whole - sum(spent.values())  # includes the cheap advantages
         return spent[part] / whole
 
     sample()
@@ -137,7 +140,7 @@ def _timed(function: Callable[..., Any], spent: dict[str, float], what: str) -> 
 
 
 def matrices(variant: Variant) -> Callable[[], int]:
-    """Run the networks alone on constant inputs: rollout, values, every pass of the update."""
+    """Run only the networks of an iteration, on constant inputs: rollout, values, update passes."""
     import torch
 
     from armarl_training.learners.ppo.update.buffers import Workspace

@@ -1,7 +1,8 @@
-"""MaskablePPO end to end: this package's VecEnv, a free environment, and the scalar path.
+"""Measurements of MaskablePPO end to end, including rollouts and updates.
 
-The free environment has the same spaces and no cost, so only SB3's own work is left. All use the
-same settings, including rollouts and updates.
+It trains in three kinds of environments: this package's VecEnv, a free environment, and DummyVecEnv
+with single environments. The free environment has the same spaces and costs no time, so only SB3's
+own work is left. All runs have the same settings.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ DUMMY = "DummyVecEnv of our Gymnasium environments, random opponents"
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield the three environments, per variant and number of cores."""
+    """Yield a group of the three kinds of environments, per variant and number of cores."""
     for cores in core_counts():
         for variant in SCALED:
             yield [
@@ -39,7 +40,7 @@ def groups() -> Iterator[list[Measurement]]:
 
 
 def learn(variant: Variant, kind: str) -> Callable[[], int]:
-    """Train MaskablePPO with SB3's default network; a chunk is one rollout and its update."""
+    """Train MaskablePPO with SB3's default network. A chunk is one rollout and its update."""
     import torch
     from sb3_contrib import MaskablePPO
 

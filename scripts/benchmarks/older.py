@@ -1,7 +1,8 @@
-"""This tree beside an older commit: the same measurements in turns, and their ratios.
+"""Comparison with an older commit: alternating measurements of both versions, and their ratios.
 
-Each measurement runs in a process of either tree, with the package and the probes of that tree. So
-the older commit must have the same probe, with the same options.
+Each measurement runs in two processes, one for this tree and one for the older commit. Each process
+uses the package and the probes of its tree. So the older commit must have the same probe with the
+same options.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @contextmanager
 def tree_of(commit: str) -> Iterator[Path]:
-    """Yield a folder with the files of a commit, which also gets its kernel cache.
+    """Yield a temporary folder with the files of a commit. Its kernel cache is there too.
 
     Raises:
         subprocess.CalledProcessError: there is no such commit.
@@ -34,7 +35,9 @@ def tree_of(commit: str) -> Iterator[Path]:
 
 
 def compare(commit: str, groups: Iterable[list[Measurement]], settings: Settings) -> bool:
-    """Print the ratio of this tree to a commit for each measurement of this package on one core.
+    """Print the ratio of this tree to an older commit, for each measurement on one core.
+
+    Measurements of other packages are left out.
 
     Returns:
         Whether all measurements ran in both trees.

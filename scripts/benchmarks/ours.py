@@ -1,4 +1,4 @@
-"""This package's engine: playouts, and steps with and without observations, on batches."""
+"""Measurements of this package: playouts, and steps of batches with and without observations."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def title(variant: Variant) -> str:
 
 
 def playout_groups() -> Iterator[list[Measurement]]:
-    """Yield whole random games inside the compiled loops, on one core and on all."""
+    """Yield groups of complete random games in compiled loops, on one core and on all cores."""
     for cores in core_counts():
         yield [
             Measurement(
@@ -62,7 +62,7 @@ def playout_groups() -> Iterator[list[Measurement]]:
 
 
 def step_groups() -> Iterator[list[Measurement]]:
-    """Yield random legal play step by step and the peers, on one core and on all."""
+    """Yield groups of random legal steps, of our games and of peers, on one core and on all."""
     for cores in core_counts():
         yield [
             *(_steps("steps", variant, WITH, BATCH, cores) for variant in STEPPED),
@@ -75,7 +75,7 @@ def step_groups() -> Iterator[list[Measurement]]:
 
 
 def scaling_groups() -> Iterator[list[Measurement]]:
-    """Yield speed by batch size, on one core and on all, with the peers' connect four."""
+    """Yield groups of steps by batch size, with the peers' connect four, on one core and on all."""
     for cores in core_counts():
         for batch in BATCHES:
             yield [
@@ -87,7 +87,7 @@ def scaling_groups() -> Iterator[list[Measurement]]:
 
 
 def vector_groups() -> Iterator[list[Measurement]]:
-    """Yield Gymnasium's vector environments: one learner, and opponents that play at random."""
+    """Yield groups of Gymnasium's vector environments: a learner against random opponents."""
     for cores in core_counts():
         yield [
             Measurement(
@@ -105,7 +105,7 @@ def vector_groups() -> Iterator[list[Measurement]]:
         ]
 
 
-# Number of environments, and the arguments of `make_vec`.
+# The number of environments, and other arguments of `make_vec`, by row title.
 VECTOR_ENVS: dict[str, tuple[int, dict[str, Any]]] = {
     f"our VectorEnv of {BATCH}": (BATCH, {}),
     f"our VectorEnv of {BATCH}, copy=False": (BATCH, {"copy": False}),
@@ -119,7 +119,7 @@ def _steps(section: str, variant: Variant, how: str, batch: int, cores: int) -> 
 
 
 def playouts(variant: Variant) -> Callable[[], int]:
-    """Deal games and play them to their end at random; counts actions."""
+    """Deal games and play them to their end at random. A chunk returns the number of actions."""
     game, numbers = _game(variant), np.arange(BATCH)
 
     def chunk() -> int:
@@ -153,7 +153,7 @@ def steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
-    """Run the same without observations: play actions, restart games, make masks."""
+    """Run steps like `steps` but without observations: play actions, restart games, make masks."""
     from armarl.core import batch_loops
 
     game = _game(variant)
@@ -178,7 +178,7 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
-    """Play randomly in a loop that a user compiles around the rules, as on the page batches.md."""
+    """Play at random in a loop that a user compiles around the rules, as in batches.md."""
     import numba
 
     from armarl.compiler.randomness import pick, uniform
@@ -212,7 +212,7 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def vector_env(variant: Variant, how: str) -> Callable[[], int]:
-    """Run `gymnasium.make_vec` of a game; steps that only begin an episode are not counted."""
+    """Run `gymnasium.make_vec` of a game. Steps that only begin an episode do not count."""
     import gymnasium
 
     import armarl  # noqa: F401 - registers the ids

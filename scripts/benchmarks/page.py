@@ -1,4 +1,4 @@
-"""The results as Markdown: the script's output, and the page in the docs."""
+"""The results as Markdown, for the script's output and for the page in the docs."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ Key = Callable[[dict[str, Any]], str]
 SECTIONS = {
     "playouts": (
         "Playouts",
-        "Actions per second of random legal play from the deal to the end, inside the compiled "
-        f"loops. Every decision computes the full action mask. {BATCH} games run at a time.",
+        "Actions per second of random legal play from the deal to the end, in compiled loops. "
+        f"Every decision computes the full action mask. {BATCH} games run at a time.",
     ),
     "steps": (
         "Steps",
         f"Steps per second of batches of {BATCH} games, stepped in lockstep from Python. Games "
         "that end are reset. A step includes the choice of a random legal action by a compiled "
         "function. Other libraries return observation and mask with every step. OpenSpiel has no "
-        "batch and plays one game. In a compiled loop nothing uses the results of the steps.",
+        "batches and plays one game. In a compiled loop, the results of the steps are not used.",
     ),
     "scaling": (
         "Scaling with batch and threads",
-        "The same steps per second, by the number of games in the batch.",
+        "Steps per second, measured in the same way, by the number of games in the batch.",
     ),
     "aec": (
         "PettingZoo AEC",
-        "Steps per second on one core, and the ratio to PettingZoo's connect four in the same "
-        "rounds. A step is `last`, a random legal action and `step`.",
+        "Steps per second on one core, and the ratio to PettingZoo's connect four, which was "
+        "sampled alternately. A step is `last`, a random legal action and `step`.",
     ),
     "vector": (
         "Gymnasium vector environments",
@@ -40,25 +40,25 @@ SECTIONS = {
     ),
     "learning": (
         "MaskablePPO end to end",
-        "The learner's decisions per second, rollouts and updates included, and the ratio to a "
-        "free environment in the same rounds. All runs, DummyVecEnv included, use "
-        f"{learning.ENVIRONMENTS} environments, rollouts of {learning.ROLLOUT}, minibatches of "
-        f"{learning.MINIBATCH}, {learning.EPOCHS} epochs, SB3's default network, and one torch "
-        "thread per core.",
+        "The learner's decisions per second, including rollouts and updates, and the ratio to a "
+        "free environment, which was sampled alternately. A free environment has the same spaces "
+        f"and costs no time. All runs, even with DummyVecEnv, use {learning.ENVIRONMENTS} "
+        f"environments, rollouts of {learning.ROLLOUT}, minibatches of {learning.MINIBATCH}, "
+        f"{learning.EPOCHS} epochs, SB3's default network, and one torch thread per core.",
     ),
     "learners": (
         "Learners",
-        "Decisions per second that a learner learns from, rollouts and updates included, with the "
+        "Decisions per second that a learner learns from, including rollouts and updates, with the "
         f"settings and the network of MaskablePPO end to end ({learners.WIDTHS} for policy and "
-        "critic). Our learner learns from every seat, and its critic reads what all seats see. "
-        "The forward and backward passes of its networks alone are the upper limit.",
+        "critic). Our learner learns from every seat, and its critic reads the observations of all "
+        "seats. The forward and backward passes of its networks alone are an upper limit.",
     ),
     "search": (
         "Search",
-        f"Simulations per second on one core, {search.SIMULATIONS} for the first decision after "
-        "the deal. Armada is cut after some turns of colours (`max_turns`). For comparison: the "
-        "parts of a simulation run alone, per second, and OpenSpiel's ISMCTS (in C++) in games "
-        "that it supports.",
+        f"Simulations per second on one core. Each search has {search.SIMULATIONS} simulations for "
+        "the first decision after the deal. Armada is cut short after some turns of colours "
+        "(`max_turns`). For comparison, the table also has the parts of a simulation, each run "
+        "alone, and OpenSpiel's ISMCTS (in C++) in games that it supports.",
     ),
     "memory": ("Memory", "Sizes in bytes."),
     "start": (
@@ -69,9 +69,9 @@ SECTIONS = {
     "gpu": (
         "On a GPU",
         "On one GPU, by the number of games in the batch: random games to their end, and steps in "
-        "lockstep that include the choice of a random legal action. A CUDA graph saves the calls "
-        "from Python. Pgx runs on the same card. The learner's figures are decisions that it "
-        "learns from, of all seats, rollouts and updates included. See docs/environments/gpu.md.",
+        "lockstep that include the choice of a random legal action. A CUDA graph needs no calls "
+        "from Python. Pgx runs on the same GPU. The learner's figures are decisions of all seats "
+        "that it learns from, including rollouts and updates. See docs/environments/gpu.md.",
     ),
 }
 
@@ -91,10 +91,10 @@ def _head(results: dict[str, Any]) -> str:
     machine, settings = results["machine"], results["settings"]
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
     pinned = (
-        "pinned to its cores" if machine["pinned"] else "not pinned to any cores (no pinning here)"
+        "pinned to its cores" if machine["pinned"] else "not pinned (this system has no pinning)"
     )
     quick = (
-        " **This is a quick run: only some measurements, too short to mean much.**"
+        " **This is a quick run: it has only some measurements, which are too short.**"
         if settings["quick"]
         else ""
     )
@@ -103,8 +103,8 @@ def _head(results: dict[str, Any]) -> str:
             "# Benchmarks",
             "",
             "This page compares the speed, memory use and start-up time of ArmaRL with other "
-            "libraries, and checks them against targets. `python scripts/benchmark.py` measures. "
-            f"`--page` writes this page from `docs/environments/benchmarks.json`.{quick}",
+            "libraries and with targets. `python scripts/benchmark.py` takes the measurements. "
+            f"With `--page` it writes this page from `docs/environments/benchmarks.json`.{quick}",
             "",
             f"One run on {machine['date']}: {machine['processor']}, {machine['cores']} cores, "
             f"{machine['memory_gib']} GiB, {machine['system']}, Python {machine['python']}; "
@@ -113,14 +113,15 @@ def _head(results: dict[str, Any]) -> str:
             "How to read the figures:",
             "",
             f"- Every measurement runs in its own process, {pinned}, with one thread per core. The "
-            "processes of a group take their samples in turns, so that noise affects all alike.",
+            "processes of a group take their samples alternately, in rounds, so that noise affects "
+            "all of them alike.",
             f"- Figures are medians of {settings['repeats']} samples of at least "
             f"{settings['seconds']:g} s, with the minimum and the maximum (fewer samples for "
             "memory and start-up). A ratio is the median of the rounds' ratios.",
-            "- `*`: the process did not get its one core for more than nine tenths of the time, "
-            "so the figure is too low.",
-            "- Only CPUs are measured. The games differ, so a ratio says how many "
-            "steps a learner gets, not whose code is better.",
+            "- `*`: the process used its one core for less than nine tenths of the time, so the "
+            "figure is too low.",
+            "- Only CPUs are measured. The games differ, so a ratio says how many steps a learner "
+            "gets, not which code is better.",
         ]
     )
 
@@ -132,7 +133,7 @@ def _targets(targets: list[dict[str, Any]]) -> str:
         measured = "" if target["measured"] is None else number(target["measured"])
         wanted, met = f"{target['is']} {number(target['wanted'])}", says[target["met"]]
         lines.append(f"| {target['target']} | {wanted} | {measured} | {met} |")
-    lines += ["", "The tests check that a game is the same alone and in every batch."]
+    lines += ["", "The tests check that a game is the same when it is played alone and in batches."]
     return "\n".join(lines)
 
 
@@ -172,7 +173,10 @@ def _batch(row: dict[str, Any]) -> str:
 def _table(
     rows: Rows, column: Key, base: str | None = None, names: tuple[str, ...] = ("subject", "how")
 ) -> list[str]:
-    """Format one line per subject and way; with `base` each number has its ratio to that row."""
+    """Return a table with one line per combination of `names`.
+
+    With `base`, each number is followed by its ratio to the row of this name.
+    """
     columns = list(dict.fromkeys(column(row) for row in rows))
     cells: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
@@ -190,7 +194,7 @@ def _table(
 
 
 def _is_base(row: dict[str, Any], of: dict[str, Any], base: str) -> bool:
-    """Return whether `row` is the row that `of`, in the same group, is compared with."""
+    """Return whether `row` is the row with which `of`, a row of the same group, is compared."""
     if row["cores"] != of["cores"]:
         return False
     if row["subject"] == base:
@@ -211,7 +215,7 @@ def _cell(row: dict[str, Any]) -> str:
 
 
 def number(value: float) -> str:
-    """Format three significant digits: 6.12 M, 345 k, 0.912."""
+    """Format a number with three significant digits, such as 6.12 M, 345 k or 0.912."""
     for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if abs(value) >= 0.9995 * size:
             return _three_digits(value / size) + letter
@@ -223,7 +227,7 @@ def _three_digits(value: float) -> str:
 
 
 def _peers_ahead(rows: Rows) -> list[str]:
-    """For every peer, at its fastest, which of our games it is ahead of."""
+    """List, for every peer in its fastest form, those of our games that are slower."""
     lines = ["Where other libraries are ahead, with mask and observation:", ""]
     for cores in sorted({row["cores"] for row in rows}):
         ours = [row for row in chosen(rows, cores=cores, how=WITH) if row["package"] == "armarl"]
@@ -246,7 +250,7 @@ def _peers_ahead(rows: Rows) -> list[str]:
 
 
 def _not_measured(rows: Rows) -> str:
-    """List everything that is not installed or has failed, so that nothing is silently missing."""
+    """List all measurements that failed or lack a package or device."""
     reasons: dict[str, list[str]] = {}
     for row in rows:
         name = f"{row['section']}: {', '.join(filter(None, [row['subject'], row['how']]))}"

@@ -1,4 +1,4 @@
-"""The peers in random legal play, each used as its own documentation recommends."""
+"""Other libraries (peers) in random legal play, each used as its own documentation recommends."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from benchmarks.frame import Measurement
 from benchmarks.sampling import Sampler
 
 CHUNK = 20  # batch steps between two readings of the clock
-CALL, LOOP = "a jitted call per step", f"a jitted loop of {CHUNK} steps"  # ways to run Pgx
+CALL, LOOP = "a jitted call per step", f"a jitted loop of {CHUNK} steps"  # two forms to run Pgx
 PGX_GAMES = ("connect_four", "backgammon", "animal_shogi")
 ENVPOOL_GAMES = ("ConnectFour-v1", "Backgammon-v1")
 OPEN_SPIEL_GAMES = ("connect_four", "quoridor")
 
 
 def pgx_measurements(section: str, game: str, batch: int, cores: int) -> Iterator[Measurement]:
-    """Yield a game of Pgx, run in the ways that might be the fastest."""
+    """Yield the measurements of a game of Pgx, in all forms that could be the fastest."""
     for devices in sorted({1, cores}):
         if batch % devices:
             continue
@@ -41,7 +41,7 @@ def pgx_measurements(section: str, game: str, batch: int, cores: int) -> Iterato
 def envpool_measurements(
     section: str, games: tuple[str, ...], batch: int, cores: int
 ) -> Iterator[Measurement]:
-    """Yield EnvPool's games, with one thread per core."""
+    """Yield the measurements of EnvPool's games, with one thread per core."""
     for game in games:
         options = {"task": game, "batch": batch, "threads": cores}
         yield Measurement(
@@ -57,7 +57,7 @@ def envpool_measurements(
 
 
 def open_spiel_measurements(section: str) -> Iterator[Measurement]:
-    """Yield OpenSpiel's games, one game on one core."""
+    """Yield the measurements of OpenSpiel's games, with one game on one core."""
     for game in OPEN_SPIEL_GAMES:
         yield Measurement(
             section,
@@ -71,12 +71,12 @@ def open_spiel_measurements(section: str) -> Iterator[Measurement]:
 
 
 def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
-    """Run Pgx, jitted and vmapped, with auto-reset; its state includes observation and mask.
+    """Run Pgx, jitted and vmapped, with auto-reset. Its state includes observation and mask.
 
-    Without `scan` every step is a call from Python, which makes observations and masks available.
-    With it the steps of a chunk are one compiled loop that does not use them, as in a learner
-    inside the loop. The batch may be split over as many XLA devices as there are cores, as XLA
-    otherwise leaves cores idle in games as simple as connect four.
+    Without `scan`, every step is a call from Python, which can read observations and masks. With
+    `scan`, the steps of a chunk are one compiled loop, which would contain the learner. Here the
+    loop does not use observations and masks. The batch may be split over several XLA devices, one
+    per core, because XLA otherwise leaves cores idle in games as simple as connect four.
     """
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     import jax
@@ -112,12 +112,12 @@ def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
         return CHUNK * batch
 
     chunk()
-    chunk()  # the first call's output may have another layout, for which the second recompiles
+    chunk()  # a second call, because it may recompile for the layout of the first call's output
     return chunk
 
 
 def _random_legal(masks: Any, key: Any) -> Any:
-    """Pick a legal action per row: the first at which the count of legal ones exceeds a draw.
+    """Return a random legal action for each row, with one random number per row.
 
     This is faster than `pgx.experimental.utils.act_randomly`, which draws a number per action.
     """
@@ -130,7 +130,7 @@ def _random_legal(masks: Any, key: Any) -> Any:
 
 
 def envpool(task: str, batch: int, threads: int) -> Callable[[], int]:
-    """Run EnvPool synchronously. Steps that only restart a game count as well."""
+    """Run EnvPool synchronously. Steps that only restart a game count too."""
     import envpool as library
 
     env = library.make_gymnasium(task, num_envs=batch, num_threads=threads, seed=0)
@@ -149,7 +149,10 @@ def envpool(task: str, batch: int, threads: int) -> Callable[[], int]:
 
 
 def open_spiel(game: str) -> Callable[[], int]:
-    """Run one OpenSpiel game from Python: apply, observation tensor and mask of the mover."""
+    """Run one OpenSpiel game from Python.
+
+    A step applies an action and reads the observation tensor and mask of the player to move.
+    """
     import pyspiel
 
     loaded = pyspiel.load_game(game)

@@ -1,4 +1,4 @@
-"""Random legal actions for everything that a Python loop steps in batches."""
+"""Random legal actions for environments that a Python loop steps in batches."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 
 class Sampler:
-    """Picks random legal actions from rows of masks; compiled, so that its cost is small."""
+    """A compiled sampler of random legal actions, which costs little time."""
 
     def __init__(self, batch: int) -> None:
         self._rng = np.random.default_rng(0)
         self._actions = np.zeros(batch, np.int64)
 
     def __call__(self, masks: NDArray[Any]) -> NDArray[np.int64]:
-        """Return a legal action per row of `masks` (batch, actions), or 0 where none is legal."""
+        """Return a random legal action for each row of `masks`, (batch, actions).
+
+        The action is 0 if none is legal. The next call overwrites the returned array.
+        """
         _pick(masks.view(np.int8), self._rng.random(len(masks)), self._actions)
         return self._actions
 

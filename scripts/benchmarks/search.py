@@ -1,4 +1,4 @@
-"""Search: simulations from the deal, their parts, and OpenSpiel's ISMCTS."""
+"""Measurements of search: simulations from the deal, their parts, and OpenSpiel's ISMCTS."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.ours import title
 
 SIMULATIONS = 1000  # per decision
 BATCH = 8  # decisions per call
-TURNS_OF_ARMADA = (1, 6)  # turns of colours after which a simulation ends
+TURNS_OF_ARMADA = (1, 6)  # values of `max_turns`: turns of colours after which a game is cut short
 VARIANTS: tuple[Any, ...] = (
     ("armadora", {"players": 2}),
     *(("armada", {"players": 2, "cards": True, "max_turns": turns}) for turns in TURNS_OF_ARMADA),
@@ -28,7 +28,7 @@ PEERS = ("kuhn_poker", "leduc_poker", "gin_rummy")
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield, on one core, this package's searches, their parts, and the peer on its games."""
+    """Yield one group for one core: this package's searches, their parts, and the peer's games."""
     yield [
         *(_ours(variant, how) for variant in VARIANTS for how in SEARCHES),
         *(
@@ -57,7 +57,7 @@ def _ours(variant: Any, how: str) -> Measurement:
 
 
 def _roots(variant: Any) -> tuple[Any, Any, Any]:
-    """Return a game, deals of it, and the seats that search there."""
+    """Return a game, some deals of the game, and the seats to move there."""
     from armarl import make_game
 
     name, options = variant
@@ -67,7 +67,7 @@ def _roots(variant: Any) -> tuple[Any, Any, Any]:
 
 
 def ours(variant: Any, player: str, **options: Any) -> Callable[[], int]:
-    """Search for the first decision of some deals; counts simulations."""
+    """Search for the first decision of some deals. A chunk returns the number of simulations."""
     from armarl import search
 
     game, states, seats = _roots(variant)
@@ -84,7 +84,7 @@ def ours(variant: Any, player: str, **options: Any) -> Callable[[], int]:
 
 
 def playouts(variant: Any) -> Callable[[], int]:
-    """Play randomly from the same deals to the end; counts games."""
+    """Play at random from the same deals to the end. A chunk returns the number of games."""
     game, states, _ = _roots(variant)
     many = np.repeat(states, SIMULATIONS)
 
@@ -98,7 +98,7 @@ def playouts(variant: Any) -> Callable[[], int]:
 
 
 def deals(variant: Any) -> Callable[[], int]:
-    """Deal anew what the seats do not know; counts deals."""
+    """Redeal the information that is hidden from the seats. A chunk returns the number of deals."""
     game, states, seats = _roots(variant)
     many, viewers = np.repeat(states, SIMULATIONS), np.repeat(seats, SIMULATIONS)
 
@@ -111,7 +111,7 @@ def deals(variant: Any) -> Callable[[], int]:
 
 
 def open_spiel(game: str) -> Callable[[], int]:
-    """Run OpenSpiel's bot in C++ from the deal; counts simulations."""
+    """Run OpenSpiel's bot (in C++) from the deal. A chunk returns the number of simulations."""
     import pyspiel
 
     loaded = pyspiel.load_game(game)

@@ -1,4 +1,4 @@
-"""Time of a first use: compilation in a fresh installation, and later start-ups.
+"""Measurements of start-up times: the first use, which compiles kernels, and later uses.
 
 The probes run new Python processes and measure wall-clock time.
 """
@@ -39,7 +39,7 @@ jax.block_until_ready(jax.jit(jax.vmap(env.step))(state, actions))
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield start-up of the games with an empty and with a full cache, and of Pgx."""
+    """Yield the start-ups of the games, with an empty and with a full cache, and of Pgx."""
     from armarl.games.catalogue import OURS
 
     group = [_use("armarl", "import", _IMPORT, cold=False)]
@@ -70,9 +70,9 @@ def _use(subject: str, how: str, code: str, cold: bool, package: str = "armarl")
 
 
 def first_use(code: str, cold: bool) -> Callable[[], float]:
-    """Return the seconds from before the imports to the end of `code` in a new process.
+    """Return a probe: the seconds to run `code`, with its imports, in a new Python process.
 
-    With `cold` each run has an empty cache folder; otherwise an earlier run has filled it.
+    With `cold`, each run has an empty cache folder. Otherwise an earlier run has filled the cache.
     """
     timed = f"import time\nbegin = time.perf_counter()\n{code}\nprint(time.perf_counter() - begin)"
 

@@ -1,4 +1,4 @@
-"""The engine's performance targets, compared with the measurements."""
+"""The performance targets, and their comparison with the measurements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ARMADA = title(("armada", {"players": 2, "cards": True}))
 
 
 def chosen(rows: Rows, **wanted: Any) -> Rows:
-    """Return the measured rows that have these values."""
+    """Return the rows that have these values and a result."""
     return [
         row
         for row in rows
@@ -28,7 +28,7 @@ def chosen(rows: Rows, **wanted: Any) -> Rows:
 def targets(rows: Rows, cores: int) -> list[dict[str, Any]]:
     """Return every target with its measurement (None if missing) and whether it is met.
 
-    `cores` is the number of all cores of the machine.
+    `cores` is the number of the machine's cores.
     """
     return [
         *(_playouts(rows, *promise) for promise in _PLAYOUTS),
@@ -66,7 +66,7 @@ def _steps(rows: Rows, subject: str, least: float) -> dict[str, Any]:
 
 
 def _against_pgx(rows: Rows, cores: int, own_way: str, pgx_way: str) -> dict[str, Any]:
-    """Compare calls with calls and loops with loops, using Pgx's fastest way of each kind."""
+    """Compare with Pgx in its fastest form: calls with calls, or loops with loops."""
     ours = chosen(rows, section="steps", subject=ARMADORA, how=own_way, cores=cores)
     peers = [
         row
@@ -98,7 +98,7 @@ def _against_maskable_ppo(rows: Rows, subject: str) -> dict[str, Any]:
 
 
 def _against_connect_four(rows: Rows, game: str, face: str, least: float) -> dict[str, Any]:
-    """Compare the slowest variant."""
+    """Compare a game's slowest variant with PettingZoo's connect four."""
     peer = chosen(rows, section="aec", subject=aec.PEER, how=face)
     ours = [
         row

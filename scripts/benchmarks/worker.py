@@ -1,6 +1,7 @@
-"""The process of one measurement: prepare, report it, and take a sample per line of input.
+"""The process of one measurement. `frame.py` starts it.
 
-Run by `frame.py`. The cores are set before any import that counts them.
+It prepares the measurement, reports that it is ready, and then takes a sample for every line of
+input. It sets its cores before any import that counts them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, available_cores()[: task["cores"]])
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # keep a library's output apart from the answers
+    os.dup2(2, 1)  # libraries print to stderr now, so that stdout contains only the answers
     module, _, name = task["probe"].rpartition(".")
     probe = getattr(importlib.import_module(f"benchmarks.{module}"), name)(**task["options"])
     _answer(answers, {"ready": True})
@@ -30,7 +31,7 @@ def main() -> None:
 
 
 def _sample(probe: Callable[[], float], unit: str, seconds: float) -> dict[str, float]:
-    """Take one sample; also measure how many cores this process used meanwhile."""
+    """Take one sample. Also return the mean number of cores that this process used."""
     done, elapsed = 0.0, 0.0
     begin, begin_cpu = time.perf_counter(), time.process_time()
     while not elapsed or (unit.endswith("/s") and elapsed < seconds):

@@ -1,9 +1,9 @@
-"""Build sdist and wheel, install them into an empty environment, and use them from another folder.
+"""Build sdist and wheel, install the wheel in an empty environment, and use it in another folder.
 
     python3 scripts/checks/check_distribution.py
 
-The wheel is built from the sdist, so both are tested. It is installed with `[play]`, in versions
-known to work together, where nothing can be imported from this repository.
+The wheel is built from the sdist, so both are tested. It is installed with the extra `[play]` and
+tested versions of its dependencies. Nothing can be imported from this repository there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from checks.use_installed import run, use
 from setup_venv import ROOT, set_up
 
-# The example of a game outside the package, installed as its page says. It needs an entry point.
+# The example of a game outside the package, installed as its page describes. It has an entry point.
 EXAMPLE = ROOT / "examples" / "kuhn_poker"
 PLAYS_EXAMPLE = """
 import armarl
@@ -37,7 +37,7 @@ EXAMPLE_COMMANDS = (
 
 
 def environment(folder: Path, *packages: str | Path) -> Path:
-    """Make an empty environment with packages, and return the folder of its programs."""
+    """Make a Python environment with only these packages. Return the folder of its programs."""
     venv.create(folder, with_pip=True)
     programs = folder / ("Scripts" if sys.platform == "win32" else "bin")
     pip = (programs / "python", "-m", "pip", "install", "--quiet")

@@ -1,10 +1,10 @@
-"""Check that pictures and replays for one seat hold nothing that the seat cannot know.
+"""Check that pictures and replays for one seat contain no information that is hidden from the seat.
 
     python scripts/checks/check_fog.py --games 200
     python scripts/checks/check_fog.py --games 20 --variant armada-3p-cards
 
-Every game is drawn twice: as it was, and with all that the seat cannot know dealt anew in every
-position. Both give the same bytes. The exit code is 1 if they differ, else 0.
+Every game is drawn twice: as it was played, and with the hidden information redealt in every
+position. Both drawings must be equal byte for byte. The exit code is 1 if they differ, otherwise 0.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from armarl.matches.records import Record
 from armarl.replays.replay import Replay
 from every_variant import check_variants
 
-LONGEST = 1000  # most actions in a game
-STRETCH = 4  # most actions in a replay
+LONGEST = 1000  # maximum number of actions in a game
+STRETCH = 4  # maximum number of actions in a replay
 
 
 def stretches(game: Game, games: int, seed: int) -> Iterator[Record]:
-    """Yield a stretch of each of some random games, and its end if it ends."""
+    """Play random games. Of each, yield a few consecutive actions, and its last actions."""
     rng = np.random.default_rng(seed)
     for _ in range(games):
         states = game.new_states(int(rng.integers(2**40)))
@@ -56,10 +56,10 @@ def stretches(game: Game, games: int, seed: int) -> Iterator[Record]:
 
 
 def twin(record: Record, seat: int, number: int) -> Record:
-    """Return a game in which all that a seat cannot know is another in every position.
+    """Return a game that looks the same to a seat but differs in the hidden information.
 
-    Hidden pieces, hands and chance are dealt anew, and another seat's action becomes one of those
-    that look the same to this seat.
+    Hidden pieces, hands and chance are redealt in every position. Another seat's action is replaced
+    by a random one of the actions that look the same to this seat.
     """
     game, rng = record.game, np.random.default_rng(number)
     size = len(record.states)
@@ -76,10 +76,10 @@ def check(game: Game, games: int, seed: int) -> tuple[int, int]:
     """Compare the replays of games and their twins for every seat.
 
     Returns:
-        The number of comparisons, and in how many of them the twin was another game.
+        The number of comparisons, and the number of those in which the twin's states differed.
 
     Raises:
-        AssertionError: a replay tells a seat what it cannot know.
+        AssertionError: a replay shows hidden information to a seat.
     """
     compared = other = 0
     for number, record in enumerate(stretches(game, games, seed)):

@@ -2,16 +2,16 @@
 
     python scripts/checks/check_gpu.py --plies 10000000
 
-plays that many actions of every variant, half of them after the two batches have swapped places,
-with illegal actions among them and in every autoreset mode. After each step it compares everything.
-It then compares the other methods of `CudaGame`, including the scripted players, and an iteration
-of PPO. PPO's games must agree to the byte, and its gradients nearly. Without a GPU it prints what
-is missing. `--variant` with a printed name checks one variant, so several processes can share the
-work. Numba's simulator needs no GPU but is slow:
+plays that many actions of every variant, in every autoreset mode, including some illegal actions.
+After half of the steps, the two batches swap devices. After each step the script compares all
+results. It then compares the other methods of `CudaGame`, including the scripted players, and an
+iteration of PPO. PPO's games must be equal byte for byte, and its gradients nearly equal. If there
+is no GPU, the script prints what is missing. `--variant` with a printed name checks only this
+variant, so several processes can share the work. Numba's simulator needs no GPU but is slow:
 
     NUMBA_ENABLE_CUDASIM=1 python scripts/checks/check_gpu.py --plies 2000 --batch 20
 
-The exit code is 0 if everything was equal, 1 if something was not, 2 without a GPU.
+The exit code is 0 if everything was equal, 1 if there was a difference, 2 without a GPU.
 """
 
 from __future__ import annotations
@@ -42,17 +42,18 @@ from armarl_training.learning.saving import weights_of
 from armarl_training.networks.integer_observations import IntegerObservations
 from variants import VARIANTS
 
-if SIMULATED:  # the simulator busy-waits for its threads, which wait for the interpreter lock
+if SIMULATED:
+    # The simulator busy-waits for its threads, and these wait for the interpreter lock.
     sys.setswitchinterval(1e-4)
 
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
-MOST_LEARNT_FROM = 512  # games
-NEARLY = {"rtol": 1e-3, "atol": 1e-5}
+MOST_LEARNT_FROM = 512  # maximum number of games in the check of PPO
+NEARLY = {"rtol": 1e-3, "atol": 1e-5}  # tolerances for nearly equal numbers
 ILLEGAL_SHARE = 0.01  # share of actions that are arbitrary numbers
 
 
 class DifferenceError(AssertionError):
-    """The GPU's result differs from the CPU's; the message says what differs and where."""
+    """A difference between the results of GPU and CPU. The message says where it is."""
 
 
 def main() -> int:
@@ -90,10 +91,10 @@ def main() -> int:
 
 
 def check(game: Game, plies: int, size: int, seed: int = 0, device: str = "cuda") -> int:
-    """Play at least `plies` actions, a third in each autoreset mode; return their number.
+    """Play at least `plies` actions, a third in each autoreset mode. Return their number.
 
     Raises:
-        DifferenceError: something was not equal.
+        DifferenceError: a result was not equal.
     """
     steps = -(-plies // (size * len(MODES)))
     for number, mode in enumerate(MODES):
@@ -132,10 +133,10 @@ def _check_mode(game: Game, mode: str, size: int, steps: int, seed: int, device:
 
 
 def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") -> None:
-    """Compare the other methods of `CudaGame` on games in progress.
+    """Compare the other methods of `CudaGame` in unfinished games.
 
     Raises:
-        DifferenceError: something was not equal.
+        DifferenceError: a result was not equal.
     """
     there = CudaGame(game, device)
     seeds = np.arange(size) + seed
@@ -187,10 +188,10 @@ def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") ->
 
 
 def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str = "cuda") -> None:
-    """Compare an iteration of PPO: its rollout's games to the byte, its computations nearly.
+    """Compare an iteration of PPO. Games must be equal, and computed numbers nearly equal.
 
     Raises:
-        DifferenceError: something was not equal, or not nearly equal.
+        DifferenceError: a result was not equal, or not nearly equal.
     """
     there = CudaGame(game, device)
     here, away = (_learner(game, size, steps, seed, where) for where in ("cpu", device))
@@ -232,13 +233,13 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
 
 
 def _gradients(learner: PPO) -> list[NDArray[np.float32]]:
-    """Return the gradients of the only step, from the optimiser, which keeps a tenth of each."""
+    """Return the gradients of the only step. The optimiser's `exp_avg` is a tenth of each."""
     moments = (learner._optimiser.state[weights] for weights in learner._parameters)
     return [10 * each["exp_avg"].cpu().numpy() for each in moments]
 
 
 def _learner(game: Game, size: int, steps: int, seed: int, device: str) -> PPO:
-    """Make a learner with a single gradient step per iteration, float32, against itself."""
+    """Make a learner that trains in self-play, in float32, with one gradient step per iteration."""
     settings = {
         **{"game": game.name, "options": {"players": game.players, **game.options}, "seed": seed},
         **{"device": device, "total_decisions": 1 << 40, "environments": size},
@@ -253,7 +254,11 @@ def _learner(game: Game, size: int, steps: int, seed: int, device: str) -> PPO:
 
 
 def _check_rollout(there: CudaGame, states: Any, rollout: Rollout) -> None:
-    """Replay a rollout's actions on the CPU from the states with which it began."""
+    """Replay a rollout's actions on the CPU from its first states, and compare the results.
+
+    Raises:
+        DifferenceError: a result was not equal.
+    """
     game, actions = there.game, there.fetch(rollout.actions)
     batch, kept = SelfPlayBatch(game, len(states)), IntegerObservations(game)
     turn = batch.load_states(np.ascontiguousarray(states))
@@ -274,9 +279,9 @@ def _check_rollout(there: CudaGame, states: Any, rollout: Rollout) -> None:
 
 
 def _compare_nearly(what: str, ours: Any, theirs: Any) -> None:
-    """Raise DifferenceError unless two arrays have one shape and nearly equal numbers."""
+    """Raise DifferenceError unless two arrays have the same shape and nearly equal numbers."""
     if ours.shape != theirs.shape or not np.allclose(ours, theirs, **NEARLY):
-        raise DifferenceError(f"{what}: differs by up to {np.abs(ours - theirs).max()}")
+        raise DifferenceError(f"{what}: there is a difference of {np.abs(ours - theirs).max()}")
 
 
 def _compare_turns(where: str, there: CudaGame, turn: Any, its_turn: Any) -> None:
@@ -287,11 +292,14 @@ def _compare_turns(where: str, there: CudaGame, turn: Any, its_turn: Any) -> Non
 def _compare(what: str, there: CudaGame, ours: Any, theirs: Any) -> None:
     """Raise DifferenceError unless two arrays have the same type, shape and bytes.
 
-    The comparison runs on the GPU, as copying the other array back would be slower.
+    The comparison runs on the GPU, because it would be slower to copy the GPU's array back.
     """
     put = there.put(np.ascontiguousarray(ours))
     if (put.dtype, put.shape) != (theirs.dtype, theirs.shape):
-        raise DifferenceError(f"{what}: {put.dtype} {put.shape}, {theirs.dtype} {theirs.shape}")
+        raise DifferenceError(
+            f"{what}: the CPU's array is {put.dtype} {put.shape}, the GPU's {theirs.dtype} "
+            f"{theirs.shape}"
+        )
     if put.numel() and not torch.equal(_bytes(put), _bytes(theirs)):
         rows = (_bytes(put) != _bytes(theirs)).reshape(len(put), -1).any(1).nonzero()[:, 0]
         raise DifferenceError(

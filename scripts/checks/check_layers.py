@@ -1,12 +1,12 @@
 """Check the layers of the packages: `python scripts/checks/check_layers.py`.
 
-Reads every import of `envs/` and `training/`, also those inside functions; imports for type
-checking alone do not count. Prints the depth of the import graph and fails if
+The script reads all imports in `envs/` and `training/`, even inside functions, except imports for
+type checking only. It prints the depth of the import graph. It fails if
 
-- two modules, or two folders, import each other, directly or in a circle;
+- modules, or folders, import each other in a circle;
 - a folder imports one that is not below it in the table in CONTRIBUTING.md, or imports a game;
-- imports are more than MOST_DEPTH deep;
-- a folder holds more than MOST_FILES modules.
+- a chain of imports has more than MOST_DEPTH modules or folders;
+- a folder contains more than MOST_FILES modules.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ PACKAGES = {
     "armarl": ROOT / "envs" / "armarl",
     "armarl_training": ROOT / "training" / "armarl_training",
 }
-MOST_FILES = 16  # in a folder, its `__init__.py` included
-MOST_DEPTH = {"file": 20, "folder": 12}
+MOST_FILES = 16  # maximum number of modules in a folder, including `__init__.py`
+MOST_DEPTH = {"file": 20, "folder": 12}  # maximum length of a chain of imports
 
 Graph = Mapping[str, set[str]]
 
 
 def modules() -> dict[str, Path]:
-    """Map the dotted name of every module to its file."""
+    """Return the file of every module, by dotted name."""
     found = {}
     for package, home in PACKAGES.items():
         for path in sorted(home.rglob("*.py")):
@@ -39,7 +39,7 @@ def modules() -> dict[str, Path]:
 
 
 def import_graph() -> dict[str, set[str]]:
-    """Map each module to the modules that it imports."""
+    """Return the modules that each module imports."""
     known = modules()
     return {
         name: {target for target in _imports(path, known) if target != name}
@@ -60,7 +60,7 @@ def _imports(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """Walk a tree as `ast.walk` does, without the bodies of `if TYPE_CHECKING:`."""
+    """Yield the nodes of a tree like `ast.walk`, without those inside `if TYPE_CHECKING:`."""
     yield node
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
@@ -69,7 +69,7 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def room_of(module: str) -> str:
-    """The folder of a module as the table in CONTRIBUTING.md names it."""
+    """Return a module's folder, named as in the table in CONTRIBUTING.md."""
     package, *rest = module.split(".")
     if not rest:
         return package
@@ -84,7 +84,7 @@ def _is_game(name: str) -> bool:
 
 
 def rooms(graph: Graph) -> dict[str, set[str]]:
-    """The import graph between folders."""
+    """Return the import graph of the folders."""
     found: dict[str, set[str]] = {}
     for name, targets in graph.items():
         room = room_of(name)
@@ -93,7 +93,7 @@ def rooms(graph: Graph) -> dict[str, set[str]]:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """The sets of nodes that reach each other (Tarjan, 1972), of two nodes or more."""
+    """Return the sets of two or more nodes that reach each other (Tarjan, 1972)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -121,7 +121,7 @@ def circles(graph: Graph) -> list[list[str]]:
 
 
 def longest_path(graph: Graph) -> list[str]:
-    """The longest chain of imports, from the top down; the graph has no circle."""
+    """Return the longest chain of imports, from the top down. The graph must have no circle."""
     chains: dict[str, list[str]] = {}
 
     def chain(node: str) -> list[str]:
@@ -134,7 +134,7 @@ def longest_path(graph: Graph) -> list[str]:
 
 
 def layers() -> dict[str, int]:
-    """Map each folder to its row in the table of CONTRIBUTING.md, counted from the bottom."""
+    """Return the number of each folder's row in CONTRIBUTING.md. The lowest layer has number 1."""
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("## Layers")[1].split("\n## ")[0]
     rows = re.findall(r"^\| (\d+) \| (.*?) \|", text, re.MULTILINE)
     return {
@@ -145,7 +145,7 @@ def layers() -> dict[str, int]:
 
 
 def faults() -> Iterator[str]:
-    """Every breach of the layers, in words."""
+    """Yield a message for each breach of the layers."""
     graph = import_graph()
     for name, one in (("modules", graph), ("folders", rooms(graph))):
         for circle in circles(one):
@@ -159,15 +159,15 @@ def faults() -> Iterator[str]:
             if table[target] >= table[room]:
                 yield f"{room} (layer {table[room]}) imports {target} (layer {table[target]})"
             if target.startswith("armarl.games."):
-                yield f"{room} imports {target}: only the catalogue names a game"
+                yield f"{room} imports {target}: only the catalogue may import a game"
     for home in PACKAGES.values():
         for folder in (home, *(path for path in home.rglob("*") if path.is_dir())):
             if (count := len(list(folder.glob("*.py")))) > MOST_FILES:
-                yield f"{folder.relative_to(ROOT)} holds {count} modules, more than {MOST_FILES}"
+                yield f"{folder.relative_to(ROOT)} has {count} modules, more than {MOST_FILES}"
     for kind, one in (("file", graph), ("folder", rooms(graph))):
         depth = 0 if circles(one) else len(longest_path(one))
         if depth > MOST_DEPTH[kind]:
-            yield f"imports are {depth} deep by {kind}, more than {MOST_DEPTH[kind]}"
+            yield f"imports by {kind} are {depth} deep, more than {MOST_DEPTH[kind]}"
 
 
 def main() -> int:

@@ -1,10 +1,11 @@
-"""Check that no byte that the pages of `armarl play --web` send depends on what a seat cannot know.
+"""Check that the answers of the `armarl play --web` server do not depend on hidden information.
 
     python scripts/checks/check_page_leaks.py --games 10
     python scripts/checks/check_page_leaks.py --games 3 --variant armada-3p-cards
 
-Everything is asked over HTTP twice at some moment of every game, for every seat and an onlooker: in
-the game as it is, and in one that differs only in secrets. The exit code is 1 if an answer differs.
+At a random moment of each game, the script requests everything over HTTP, for every seat and for an
+onlooker. It does so twice: in this game, and in a game that differs only in hidden information. The
+exit code is 1 if an answer differs.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from pathlib import Path
 import numpy as np
 
 from armarl.core.game import Game
-from every_variant import check_variants  # it finds the tests' helpers
+from every_variant import check_variants  # also adds the tests' helpers to the import path
 from page_leaks import compare
 
-LONGEST = {"armadora": 60, "armada": 300, "kuhn_poker": 3}  # decisions
+LONGEST = {"armadora": 60, "armada": 300, "kuhn_poker": 3}  # maximum number of decisions
 
 
 def check(game: Game, games: int, seed: int) -> tuple[int, int]:
-    """Compare all answers in games and in others that differ in secrets alone.
+    """Compare all answers in games with those in games that differ only in hidden information.
 
     Returns:
-        The number of answers, and of positions of other games.
+        The number of answers, and the number of positions that really differed.
 
     Raises:
-        AssertionError: an answer tells a seat what it cannot know.
+        AssertionError: an answer shows hidden information to a seat.
     """
     rng, compared, differed = np.random.default_rng(seed), 0, 0
     for number in range(seed, seed + games):

@@ -1,13 +1,13 @@
-"""Measure the pages of `armarl play --web`: how long a click takes, and how much 50 games need.
+"""Measure the server of `armarl play --web`: the time of a click, and the load of 50 games.
 
     python scripts/checks/check_pages.py --game armada -o cards=true --player armada-2p-cards-ppo
 
-A server plays in a process of its own. Each game has a page that does over HTTP what a browser
-does: it follows the events, asks what it sees, thinks for a while and acts. An answer is timed from
-the click to the whole answer with the new board. A player's reply is timed from then until the
-person is to move again. A request that needs no work, for a file of 160 bytes, is timed for
-comparison: it tells how long this machine, which also plays all the browsers, lets any request
-wait.
+The server runs in its own process. For each game, the script sends the HTTP requests of a browser:
+it follows the events, requests the view, waits for a while and acts. The answer time is the time
+from the click to the complete answer with the new board. The reply time is the time from then until
+the person is to move again. For comparison, the script also times a request for a file of 160
+bytes, which needs no work. Its time shows the general delay of requests on this machine, which also
+simulates all the browsers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pages import Server
 
 
 class Page:
-    """One person at one page, with the times that it took."""
+    """A simulated person at one page, with the measured times."""
 
     def __init__(self, client: httpx2.AsyncClient, root: str, key: str, seed: int) -> None:
         self._client, self._table = client, f"{root}/{key}/"
@@ -55,8 +55,13 @@ class Page:
         return answer.json()
 
     async def play(self, pause: float, until: float) -> None:
-        """Play until a time, or to the end, with pauses of this mean length."""
-        await asyncio.sleep(self._rng.uniform(0, pause))  # people do not come all at once
+        """Play to the end of the game or until a time, with pauses of a mean length.
+
+        Args:
+            pause: mean length of a pause before a click, in seconds.
+            until: the time to stop, as of `time.perf_counter`.
+        """
+        await asyncio.sleep(self._rng.uniform(0, pause))  # people do not all start together
         await self._ask("table")
         view, since = await self._ask("view?seat=0"), time.perf_counter()
         async with self._client.stream("GET", self._table + "events") as events:
@@ -89,7 +94,7 @@ def cpu_seconds(server: Server) -> float:
 
 
 def memory(server: Server) -> float:
-    """The most memory that the server has had, in MiB."""
+    """Return the server's peak memory in MiB."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
@@ -112,7 +117,7 @@ async def measure(server: Server, options: argparse.Namespace, games: int) -> No
             answer = await client.post(f"{server.host_page}new", json=body)
             assert answer.status_code == 200, answer.text
             pages.append(Page(client, server.root, answer.json()["keys"][0][0], number))
-        first = pages.pop()  # a game of its own, which compiles what is not compiled yet
+        first = pages.pop()  # an extra game, played first so that all kernels are compiled
         await first.play(0.05, time.perf_counter() + 3)
         before, began = cpu_seconds(server), time.perf_counter()
         until = began + options.seconds
@@ -137,8 +142,10 @@ def main() -> int:
     parser.add_argument("--game", default="armadora")
     parser.add_argument("-o", "--option", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--seats", type=int, default=2)
-    parser.add_argument("--player", default="armadora-2p", help="who holds the other seats")
-    parser.add_argument("--games", type=int, nargs="+", default=[1, 50], help="games at once")
+    parser.add_argument("--player", default="armadora-2p", help="the player of the other seats")
+    parser.add_argument(
+        "--games", type=int, nargs="+", default=[1, 50], help="numbers of simultaneous games"
+    )
     parser.add_argument("--pause", type=float, default=2.0, help="mean seconds before a click")
     parser.add_argument("--seconds", type=float, default=30)
     options = parser.parse_args()

@@ -1,4 +1,7 @@
-"""The command line of checks that compare games of every variant with games of other secrets."""
+"""The command line of the leak checks.
+
+These checks compare games of every variant with games that differ only in hidden information.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +23,26 @@ from variants import VARIANTS
 def check_variants(
     described: str, games: int, things: str, check: Callable[[Game, int, int], tuple[int, int]]
 ) -> int:
-    """Check the variants that the command line asks for, and return the exit code: 1 for a leak.
+    """Check the variants that the command line names. Return the exit code, which is 1 for a leak.
 
     Args:
         described: the program's docstring.
-        games: games of each variant, unless the command line says.
-        things: what is compared, in the plural.
-        check: takes a game, a number of games and a seed. Returns how many things it compared, and
-            how often the other game differed from it. A leak is an AssertionError.
+        games: default number of games per variant.
+        things: a plural noun for the compared things.
+        check: function that takes a game, a number of games and a seed. It returns the number of
+            compared things, and the number of comparisons in which the other game really differed.
+            It raises an AssertionError if there is a leak.
     """
     parser = argparse.ArgumentParser(description=described.splitlines()[0])
-    parser.add_argument("--games", type=int, default=games, help=f"games of each variant ({games})")
-    parser.add_argument("--variant", nargs="+", help="names such as armada-3p-cards (all)")
+    parser.add_argument("--games", type=int, default=games, help=f"games per variant ({games})")
+    parser.add_argument("--variant", nargs="+", help="names such as armada-3p-cards (default: all)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     known = {str(variant): variant for variant in VARIANTS}
     if unknown := set(options.variant or ()) - known.keys():
-        parser.error(f"unknown {', '.join(sorted(unknown))}; choose from {', '.join(known)}")
+        parser.error(
+            f"unknown variant {', '.join(sorted(unknown))}; choose from {', '.join(known)}"
+        )
     failed = 0
     for name in options.variant or known:
         started = time.monotonic()
@@ -48,7 +54,8 @@ def check_variants(
             continue
         seconds = time.monotonic() - started
         print(
-            f"{name}: {compared} {things} the same, {other} of other games, {seconds:.0f} s",
+            f"{name}: {compared} {things} are equal, {other} of them of other games, "
+            f"{seconds:.0f} s",
             flush=True,
         )
     print(f"{failed} variants leak" if failed else "no leak")

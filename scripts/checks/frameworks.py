@@ -1,12 +1,12 @@
-"""Try every RL library of the page frameworks.md in a fresh environment, and write its table.
+"""Try every RL library of frameworks.md in its own Python environment, and write the page's table.
 
-    python3 scripts/checks/frameworks.py                         # all of them: hours, 10 GB
+    python3 scripts/checks/frameworks.py                         # all: takes hours and 10 GB
     python3 scripts/checks/frameworks.py tianshou rllib/all-seats --decisions 20000
 
-Each library is installed together with ArmaRL into its own environment under `--folder`, as the
-libraries' pinned versions conflict. Its program in `armarl_training.examples` trains there with
-three seeds and is measured against random. The results are kept in
-docs/environments/frameworks.json, from which the page's table is written.
+Each library is installed together with ArmaRL into its own environment under `--folder`, because
+the pinned versions of the libraries conflict. There the library's program in
+`armarl_training.examples` trains policies with three seeds and measures them against random. The
+results are saved in docs/environments/frameworks.json. The page's table is made from this file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DOCS = ROOT / "docs" / "environments"
 ROWS, PAGE = DOCS / "frameworks.json", DOCS / "frameworks.md"
 BEGIN, END = "<!-- the table of scripts/checks/frameworks.py -->", "<!-- its end -->"
 MODES = ("one-seat", "all-seats")
-WHEN = ("before", "after")  # training
+WHEN = ("before", "after")  # measurements before and after training
 COMMON = [
     "numpy==2.4.6",
     "numba==0.68.1",
@@ -48,7 +48,7 @@ REQUIREMENTS = {
 
 
 def environment(library: str, folder: Path) -> Path:
-    """Set up an environment with a library and this version of ArmaRL; return its Python."""
+    """Install a library and this version of ArmaRL in an environment. Return its Python's path."""
     home = folder / library
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     wanted = hashlib.sha256("\n".join([*COMMON, *REQUIREMENTS[library]]).encode()).hexdigest()
@@ -64,7 +64,7 @@ def environment(library: str, folder: Path) -> Path:
 
 
 def row(python: Path, library: str, mode: str, decisions: int, seed: int) -> dict[str, Any]:
-    """Train and measure a program; return the result that it prints in its last line."""
+    """Run a program that trains and measures a policy. Return the result from its output."""
     command = [str(python), "-m", f"armarl_training.examples.{library}", mode]
     command += ["--decisions", str(decisions), "--seed", str(seed)]
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
@@ -77,7 +77,7 @@ def row(python: Path, library: str, mode: str, decisions: int, seed: int) -> dic
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Format the results as a Markdown table, those of a program's seeds in one row."""
+    """Return the results as a Markdown table. A row has the results of all seeds of a program."""
     lines = [
         "| library | version | mode | decisions | illegal | wins before | wins after, by seed |",
         "| --- | --- | --- | --: | --: | --- | --- |",
@@ -102,7 +102,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def write_page(rows: list[dict[str, Any]]) -> None:
-    """Write the table into the page."""
+    """Replace the table in the page by a table of these results."""
     before, rest = PAGE.read_text("utf-8").split(BEGIN)
     after = rest.split(END)[1]
     PAGE.write_text(f"{before}{BEGIN}\n\n{table(rows)}\n\n{END}{after}", "utf-8")

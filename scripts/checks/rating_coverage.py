@@ -1,13 +1,13 @@
-"""Coverage of the arena's intervals in simulated tournaments with known truth.
+"""Measure the coverage of the arena's intervals in simulated tournaments with known true ratings.
 
     python scripts/checks/rating_coverage.py --tournaments 10000
 
-Each tournament is simulated from a world: players with strengths, places of unequal worth, shared
-victories, and deals whose luck affects a place in all games and also players (some like a deal,
-some do not). The true rating is the model's rating over endlessly many deals, found from a very
-large sample. A 95 % interval should hold it in 95 of 100 tournaments, and miss it below as often as
-above. The lopsided worlds have few games, nearly all won by one side. There the intervals need only
-hold at least that often.
+Each tournament is simulated in a *world*. A world has players with strengths, places of unequal
+worth, shared victories, and the luck of deals. A deal favours some places in all its games, and
+also some players. The true rating is the model's rating over infinitely many deals, estimated from
+a very large sample. A 95 % interval should contain the true rating in 95 of 100 tournaments, and
+should be too high as often as too low. The lopsided worlds have few games, nearly all won by one
+side. There the intervals should contain the true rating in at least 95 of 100 tournaments.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ from armarl.core.game import Game
 from armarl.games.make_game import make_game
 
 Floats = NDArray[np.float64]
-LUCK, TASTE, SHARED = 0.6, 0.5, 0.05  # standard deviations in units of strength; a probability
-SAMPLE, PARTS = 10_000, 40  # deals of each part of the sample for the truth, and number of parts
-DEALS = (30, 60, 120)  # numbers of deals of the tournaments, in turn
-FEW_DEALS = (5, 7, 10)
+# Standard deviations of a deal's luck for places and for players, in units of strength; and the
+# probability of a shared victory.
+LUCK, TASTE, SHARED = 0.6, 0.5, 0.05
+SAMPLE, PARTS = 10_000, 40  # the sample for true ratings: number of deals per part, and of parts
+DEALS = (30, 60, 120)  # numbers of deals per tournament; the tournaments take them in turn
+FEW_DEALS = (5, 7, 10)  # the same for the lopsided worlds
 
 
 @dataclass(frozen=True)
 class World:
-    """The truth behind simulated tournaments: strengths of players and places, in Elo points."""
+    """The true strengths of players and places in simulated tournaments, in Elo points."""
 
     name: str
     game: Game
@@ -42,7 +44,7 @@ class World:
     places: tuple[float, ...]
     kind: str = "round-robin"
     mixed: bool = False
-    deals: tuple[int, ...] = DEALS  # numbers of deals of its tournaments, in turn
+    deals: tuple[int, ...] = DEALS  # numbers of deals per tournament, in turn
 
     def members(self) -> Floats:
         groups = lineups(len(self.players), self.game, self.kind, self.mixed)
@@ -58,7 +60,7 @@ class World:
         )
         strengths = who @ (np.array(self.players) / ELO) + np.array(self.places) / ELO
         scores = strengths + luck + taste.reshape(deals, *strengths.shape)
-        scores += rng.gumbel(size=scores.shape)  # makes the highest score Luce's choice
+        scores += rng.gumbel(size=scores.shape)  # the highest score then wins as in Luce's model
         shares = (scores == scores.max(axis=2, keepdims=True)).astype(float)
         shares[rng.random(shares.shape[:2]) < SHARED] = 1 / shares.shape[2]
         return Tally(who, shares)
@@ -90,17 +92,17 @@ LOPSIDED = (  # few games, nearly all won by one player or place
 
 
 def truth(world: World) -> tuple[Floats, Floats]:
-    """Return the truth: differences of players, and places relative to their mean."""
+    """Return the true differences of players, and the true values of places minus their mean."""
     rng = np.random.default_rng(0)
     total = sum(world.simulate(SAMPLE, rng).shares.sum(axis=0) for _ in range(PARTS))
-    shares = np.stack([total / 2, total / 2])  # two deals; their spread is not used here
+    shares = np.stack([total / 2, total / 2])  # `rate` needs two deals; the intervals are not used
     found = rate(Tally(world.members(), shares), resamples=2)
     return found.differences.value, found.seats.value
 
 
 @dataclass
 class Count:
-    """The number of intervals, and of those wholly above or below the truth."""
+    """The number of intervals, and the numbers of those that are above or below the true value."""
 
     intervals: int = 0
     above: int = 0
@@ -123,13 +125,13 @@ class Count:
 def cover(
     world: World, tournaments: int, resamples: int, seed: int, deals: tuple[int, ...] = DEALS
 ) -> tuple[Count, Count]:
-    """Count intervals of player differences and of places over simulated tournaments."""
+    """Return the counts of the intervals of player differences, and of places, in a world."""
     players, places = truth(world)
     rng = np.random.default_rng(seed)
     pairs = np.triu(np.ones(players.shape, bool), 1)
     worths = np.ones(len(places), bool)
     worths[2:] = len(places) > 2
-    worths[1] = len(places) > 2  # of two places, the second mirrors the first
+    worths[1] = len(places) > 2  # if there are two places, the second has the negated value
     counts = Count(), Count()
     for number in range(tournaments):
         tally = world.simulate(deals[number % len(deals)], rng)
@@ -140,7 +142,7 @@ def cover(
 
 
 def cover_all(worlds: tuple[World, ...], each: int, resamples: int, seed: int, name: str) -> Count:
-    """Print each world's counts, and return the total under this name."""
+    """Print each world's counts and, under this name, their total. Return the total."""
     print(f"{'world':<30}{'differences of players':<34}worths of places")
     total = Count()
     for world in worlds:

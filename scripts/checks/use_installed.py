@@ -1,9 +1,10 @@
-"""Use the installed package from an empty folder: rules, information, matches, replays, a policy.
+"""Try the installed package in an empty folder: rules, information, matches, replays, a policy.
 
-    python scripts/checks/use_installed.py            # where armarl[play] is installed
-    python scripts/checks/use_installed.py --train    # where armarl[train] is: trains, too
+    python scripts/checks/use_installed.py            # for an environment with armarl[play]
+    python scripts/checks/use_installed.py --train    # with armarl[train]: also trains a policy
 
-Run it with the Python of the environment to check. Nothing is imported from this repository.
+Run the script with the Python of the environment to check. Nothing is imported from this
+repository.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ TRAINING = (
 
 
 def run(*command: str | Path, cwd: Path) -> None:
-    """Run a command; if it fails, print its output and end this script."""
+    """Run a command. If it fails, print its output and exit."""
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run([*map(str, command)], cwd=cwd, env=clean, capture_output=True, text=True)
     if done.returncode:
@@ -61,7 +62,7 @@ def run(*command: str | Path, cwd: Path) -> None:
 
 
 def use(programs: Path, folder: Path, train: bool) -> None:
-    """Run the commands with the programs of an environment; stop at the first that fails."""
+    """Run the commands with the programs of an environment. Exit at the first failure."""
     for program, *arguments in COMMANDS + TRAINING * train:
         run(programs / program, *arguments, cwd=folder)
 
@@ -70,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--train", action="store_true", help="train a policy, too")
+    parser.add_argument("--train", action="store_true", help="also train a policy")
     with tempfile.TemporaryDirectory() as temporary:
         use(Path(sys.executable).parent, Path(temporary).resolve(), parser.parse_args().train)
     print("the installed package works")

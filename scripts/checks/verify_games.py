@@ -1,12 +1,12 @@
-"""Play random games on the compiled rules and on the slow reference, and compare everything.
+"""Play random games with the compiled rules and with the slow reference, and compare all results.
 
 The test suite makes the same checks on a few games. This script makes them on any number of games:
 
     python scripts/checks/verify_games.py --games 10000 --variant all --processes 2
     python scripts/checks/verify_games.py --game armada --games 100
 
-The exit code is 0 if no game failed, otherwise 1. Each failure is printed with the data to repeat
-it.
+The exit code is 0 if no game failed, otherwise 1. Each failure is printed with the data that repeat
+the game.
 """
 
 from __future__ import annotations
@@ -63,36 +63,36 @@ def parse() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--game", default="armadora", choices=CHECKS)
-    parser.add_argument("--games", type=int, default=100, help="games for each variant")
+    parser.add_argument("--games", type=int, default=100, help="games per variant")
     parser.add_argument(
         "--variant",
         nargs="+",
         default=["all"],
         metavar="NAME",
-        help="all, or some of: "
+        help="all, or one or more of: "
         + "; ".join(f"{game}: {', '.join(names)}" for game, names in VARIANTS.items()),
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the first game")
     parser.add_argument(
-        "--sample", type=float, default=0.005, help="share of states that get slow checks"
+        "--sample", type=float, default=0.005, help="share of states for the slow checks, 0 to 1"
     )
     parser.add_argument("--processes", type=int, default=1)
     arguments = parser.parse_args()
     if arguments.games < 1 or arguments.processes < 1 or not 0 <= arguments.sample <= 1:
-        parser.error("--games and --processes must be at least 1, --sample from 0 to 1")
+        parser.error("--games and --processes must be at least 1, and --sample from 0 to 1")
     names = list(VARIANTS[arguments.game])
     if "all" in arguments.variant:
         arguments.variant = names
     if unknown := set(arguments.variant).difference(names):
         parser.error(
             f"{arguments.game} has no variant {', '.join(sorted(unknown))}; "
-            f"it has {', '.join(names)}"
+            f"choose from {', '.join(names)}"
         )
     return arguments
 
 
 def results(jobs: list[Job], processes: int) -> Iterator[tuple[Counter[str], str]]:
-    """Yield the counts of each job, and its failure or an empty text."""
+    """Yield the counts of each job and its failure, which is empty if there is none."""
     if processes == 1:
         yield from map(run, jobs)
         return
@@ -103,7 +103,7 @@ def results(jobs: list[Job], processes: int) -> Iterator[tuple[Counter[str], str
 
 
 def run(job: Job) -> tuple[Counter[str], str]:
-    """Check the games of a job up to the first failure."""
+    """Check the games of a job up to the first failure. Return the counts and the failure."""
     game, name, seeds, sample = job
     try:
         return CHECKS[game].check_random_games(VARIANTS[game][name], seeds, sample), ""

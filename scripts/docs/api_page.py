@@ -1,4 +1,4 @@
-"""The page of the Python interface, made from the stubs that list the public names."""
+"""The docs page of the Python interface, made from the stubs that list the public names."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ STUBS = {
     "armarl": ROOT / "envs" / "armarl" / "__init__.pyi",
     "armarl_training": ROOT / "training" / "armarl_training" / "__init__.pyi",
 }
-IN_PARTS = ("Game",)  # public classes whose methods stand partly in classes that are not public
-MARK = "# --- "  # begins the heading of a section in a stub
+IN_PARTS = ("Game",)  # public classes that inherit some methods from classes that are not public
+MARK = "# --- "  # the start of a section's heading in a stub
 HEAD = """# Python
 
-Made by `scripts/docs/make_docs.py` from `envs/armarl/__init__.pyi` and
+`scripts/docs/make_docs.py` makes this page from `envs/armarl/__init__.pyi` and
 `training/armarl_training/__init__.pyi`, which list the public names. Import a name from the
-package: `from armarl import make_game`, `from armarl_training import start_run`. A package imports
-a name when it is first used.
+package: `from armarl import make_game`, `from armarl_training import start_run`. The packages load
+a name's module when the name is first used.
 
 On the documentation site (`mkdocs serve`) each name is followed by its docstring. In a checkout,
-`help(armarl.make_game)` shows the same text. Anything that is not listed here may change without
+`help(armarl.make_game)` shows the same text. Names that are not listed here may change without
 notice.
 
 The modules `armarl.armadora_v0` and `armarl.armada_v0` have the functions `env` and `raw_env`,
@@ -31,7 +31,7 @@ which make PettingZoo environments. Gymnasium makes environments by their ids
 TAIL = """
 ## Games of your own
 
-A game from outside this package imports everything that it needs from one module
+A game outside this package imports everything that it needs from one module
 ([adding a game](../development/adding-a-game.md)).
 
 ::: armarl.games.authoring
@@ -46,7 +46,7 @@ A game from outside this package imports everything that it needs from one modul
 
 
 def public_names(package: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the sections of a package's stub: a heading, and each name with its module."""
+    """Yield the sections of a package's stub: the heading, and the names with their modules."""
     text = STUBS[package].read_text(encoding="utf-8")
     for section in text.split(f"\n{MARK}")[1:]:
         heading, _, body = section.partition("\n")
@@ -60,7 +60,7 @@ def public_names(package: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def api_page() -> str:
-    """The page as Markdown; the site puts the docstring in the place of each `:::` line."""
+    """Return the page as Markdown. The site replaces each line with `:::` by the docstring."""
     lines = [HEAD]
     for package in STUBS:
         for heading, names in public_names(package):

@@ -1,8 +1,8 @@
-"""Show docstring examples as code on the documentation site; an extension of mkdocstrings.
+"""An extension of mkdocstrings that shows docstring examples as code on the documentation site.
 
 Our docstrings have a section `Example:`, because most have one example. The parser of Google's
-style knows only the section `Examples:`, and would show the code of any other section as
-quotations.
+style knows only the section `Examples:`. It would show the code of any other section as a
+quotation.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import griffe
 
 
 class DocstringExamples(griffe.Extension):
-    """Rename the section before the docstring is parsed."""
+    """Renames the section `Example:` to `Examples:` before a docstring is parsed."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring is not None:

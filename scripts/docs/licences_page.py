@@ -1,8 +1,8 @@
-"""Write docs/reference/licences.md: the licences of what each extra of ArmaRL installs.
+"""Write docs/reference/licences.md: the licences of the packages that each extra installs.
 
     python scripts/docs/licences_page.py
 
-It reads what the installed packages say of themselves, so run it where all extras are installed.
+The script reads the metadata of installed packages. Run it where all extras are installed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ EXTRAS = ("", "play", "train", "sweep", "ray", "onnx", "render", "web", "tools",
 INTRODUCTION = """# Licences
 
 ArmaRL is under the MIT licence; [NOTICE.md](../../NOTICE.md) has the details. These are the
-licences of the packages that it installs, as they state them. Each extra lists only what the rows
-above it do not have. `python scripts/docs/licences_page.py` makes this page from installed packages
-({system})."""
+licences of the packages that it installs, as the packages state them. Each extra lists only the
+packages that the tables above it do not have. `python scripts/docs/licences_page.py` makes this
+page from installed packages ({system})."""
 
 
 def required(name: str, extra: str) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the direct requirements of a package, with the extras that it asks of them."""
+    """Yield the direct requirements of a package with an extra, and the extras that they need."""
     if name == "armarl":
         texts = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
     else:
@@ -41,7 +41,7 @@ def required(name: str, extra: str) -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def closure(extra: str) -> set[str]:
-    """Return all installed packages that `armarl[extra]` needs, directly or not."""
+    """Return all installed packages that `armarl[extra]` needs, directly or indirectly."""
     seen: set[tuple[str, str]] = set()
     todo = [("armarl", extra), ("armarl", "")]
     while todo:
@@ -52,7 +52,7 @@ def closure(extra: str) -> set[str]:
         for other, extras in required(name, part):
             if other == "armarl":
                 todo += [("armarl", one) for one in extras]
-            elif is_installed(other):  # if not, it is for another platform
+            elif is_installed(other):  # a missing package is for another platform
                 todo += [(other, one) for one in ("", *extras)]
     return {name for name, _ in seen} - {"armarl"}
 
@@ -80,7 +80,7 @@ def licence(name: str) -> str:
 
 
 def page() -> str:
-    """Return the page."""
+    """Return the page's text."""
     known: set[str] = set()
     system = f"{sys.platform}, Python {sys.version_info[0]}.{sys.version_info[1]}"
     lines = [INTRODUCTION.format(system=system)]
@@ -92,7 +92,7 @@ def page() -> str:
             lines += ["| package | version | licence |", "| --- | --- | --- |"]
             lines += [f"| {n} | {metadata.version(n)} | {licence(n)} |" for n in new]
         else:
-            lines.append("Nothing more.")
+            lines.append("This extra needs no further packages.")
     return "\n".join(lines) + "\n"
 
 

@@ -1,8 +1,9 @@
 """Write generated documentation: `python scripts/docs/make_docs.py`.
 
-The games' pages and the page of training settings are made from the code. Parts of three pages
-about the shipped policies are made from the policies' files, and from results of `armarl exploit`.
-`--check` writes nothing and fails if a page is out of date.
+The script makes the games' pages, the page of training settings and the page of the Python
+interface from the code. It makes parts of three pages about the shipped policies, and their
+training curves, from the policies' files and from results of `armarl exploit`. With `--check` it
+writes nothing and fails if a page is out of date.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ DOCS = ROOT / "docs"
 
 
 def game_page(name: str) -> str:
-    """Return a game's page: actions and observation, basic and with every option switched on."""
+    """Return a game's page: its actions and observation, without and with all options."""
     basic = make_game(name)
     flags = {key: True for key, value in basic.options.items() if value is False}
     full = make_game(name, **flags)
@@ -47,18 +48,18 @@ def game_page(name: str) -> str:
         "",
         "## Actions",
         "",
-        f"With everything switched on ({switched_on}) there are {len(full.actions)} actions, in "
-        f"the basic game {len(basic.actions)}. The rows of an option that is off are left out. "
-        "Ids are the same for any number of players.",
+        f"With all options switched on ({switched_on}) there are {len(full.actions)} actions. The "
+        f"basic game has {len(basic.actions)}. A variant lacks the actions of an option that is "
+        "off. Ids are the same for any number of players.",
         "",
         full.actions.markdown(),
         "",
         "## Observation",
         "",
-        "A flat float32 vector of blocks. Integer features are divided by the number in the column "
-        '"divided by". '
-        '"own" blocks depend on what this seat knows. In a block per seat or per colour, axis 0 '
-        "begins with the observer, and the others follow in play order.",
+        "The observation is a flat float32 vector that consists of blocks. Integer features are "
+        'divided by the number in the column "divided by". Blocks marked "own" depend on the '
+        "private information of this seat. In a block per seat or per colour, axis 0 begins with "
+        "the observer, and the others follow in play order.",
         "",
         _sizes(name, flags),
         "",
@@ -78,7 +79,7 @@ def game_page(name: str) -> str:
 
 
 def _card(basic: Game, full: Game, switched_on: str) -> list[str]:
-    """Return the picture of a game and what its environments are, in a table."""
+    """Return the game's summary, its picture, and a table about its environments."""
     entry, folder = game_entry(basic.name), f"../../envs/armarl/games/{basic.name}"
     env = gymnasium.make(f"armarl/{entry.title}-v0", opponents="random")
     more = f"more with {switched_on}: {len(full.actions)} actions, {full.observation.size} numbers"
@@ -107,23 +108,23 @@ def _card(basic: Game, full: Game, switched_on: str) -> list[str]:
 
 
 def _survey(game: Game) -> list[str]:
-    """Return the survey's section, if the game has a survey."""
+    """Return the section about the survey, or [] if the game has no survey."""
     if game.survey is None:
         return []
     return [
         "",
         "## Survey",
         "",
-        "A judge of positions reads the survey instead of the observation "
-        "([how](../training/learners.md)). No environment returns the survey. Blocks whose "
-        "last axis is the mines come first. The survey with 2 players and everything switched on:",
+        "A judge of positions ([learners.md](../training/learners.md)) reads the survey instead of "
+        "the observation. No environment returns the survey. The blocks whose last axis is the "
+        "mines come first. This is the survey with 2 players and all options switched on:",
         "",
         game.survey.markdown(),
     ]
 
 
 def _on_board(game: Game) -> str:
-    """Describe the result of `grid` or `graph`."""
+    """Return a description of the observation as a `grid` or a `graph`."""
     table, board = game.observation, game.observation.board
     assert board is not None
     features = ", ".join(f"`{name}`" for name in table.cell_features)
@@ -132,7 +133,7 @@ def _on_board(game: Game) -> str:
         return (
             f"`game.observation.grid(observation)` returns {len(table.cell_features)} planes of "
             f"{rows} rows and {columns} columns, and the {len(table.other_features)} entries of "
-            f"the blocks that belong to no square. The planes: {features}."
+            f"the blocks that belong to no square. The planes are {features}."
         )
     assert board.edges is not None
     kinds = ", ".join(f"{number}: {kind}" for number, kind in enumerate(board.kinds))
@@ -140,15 +141,15 @@ def _on_board(game: Game) -> str:
     return (
         f"`game.observation.graph(observation)` returns {len(table.cell_features)} features of "
         f"each of the {board.cells} places, and the {len(table.other_features)} entries of the "
-        f"blocks that belong to no place. The features: {features}. `lair[k]` means that the place "
-        f"is in the lair of the k-th colour, starting with the observer. The constant features: "
-        f"{constants}. There are {board.edges.shape[1]} edges, every border in both directions; "
-        f"their kinds are {kinds}."
+        f"blocks that belong to no place. The features are {features}. `lair[k]` means that the "
+        f"place is in the lair of the k-th colour, starting with the observer. The constant "
+        f"features are {constants}. There are {board.edges.shape[1]} edges, two for each border, "
+        f"one in each direction. Their kinds are {kinds}."
     )
 
 
 def _sizes(name: str, flags: dict[str, bool]) -> str:
-    rows = ["| players | size | size with everything |", "| --- | --- | --- |"]
+    rows = ["| players | size | size with all options |", "| --- | --- | --- |"]
     for players in (2, 3, 4):
         games: list[Game] = [make_game(name, players=players, **on) for on in ({}, flags)]
         rows.append(f"| {players} | {games[0].observation.size} | {games[1].observation.size} |")
@@ -156,7 +157,7 @@ def _sizes(name: str, flags: dict[str, bool]) -> str:
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Yield every generated page with its text."""
+    """Yield the path and the text of every generated page and drawing."""
     for entry in OURS:
         yield DOCS / "games" / f"{entry.name}.md", game_page(entry.name)
     yield DOCS / "training" / "settings.md", settings_page()
@@ -187,7 +188,7 @@ def main() -> int:
         elif not path.exists() or path.read_text(encoding="utf-8") != page:
             stale.append(str(path.relative_to(ROOT)))
     if stale:
-        print(f"not what they are made from: {', '.join(stale)}; run scripts/docs/make_docs.py")
+        print(f"out of date: {', '.join(stale)}; run scripts/docs/make_docs.py")
     return len(stale)
 
 

@@ -1,7 +1,8 @@
-"""Take the letters of pictures from a font: `python scripts/docs/make_letters.py FONT`.
+"""Write the outlines of the letters in pictures: `python scripts/docs/make_letters.py FONT`.
 
-Needs fontTools. The letters were taken from Source Serif Pro Semibold (Adobe), in the package
-`font-source-serif-pro`; its licence, the SIL Open Font License 1.1, lies beside them.
+The script needs fontTools. The font of the present letters is Source Serif Pro Semibold (Adobe), of
+the package `font-source-serif-pro`. Its licence, the SIL Open Font License 1.1, is in the letters'
+folder.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from fontTools.ttLib import TTFont
 LETTERS = (
     Path(__file__).resolve().parents[2] / "envs" / "armarl" / "core" / "pictures" / "letters.json"
 )
-EM = 200  # units of a letter's height; a picture of 2,000 pixels shows no edge of the grid
+EM = 200  # units per em; the rounding is invisible even in a picture of 2,000 pixels
 WANTED = [*range(0x20, 0x7F), *range(0xA1, 0x180), *map(ord, "–—’“”•…−×▲")]
 
 

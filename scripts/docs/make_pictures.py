@@ -1,8 +1,10 @@
-"""Draw the pictures of the README and the two-minute rules: `make_pictures.py`.
+"""Draw the pictures of the README and of the two-minute rules.
 
-Those of the README are from games between shipped policies, the same each time. Those of the rules
-are from games whose actions stand here, as their pages tell what happens in them. The
-moving picture needs the extra `render`.
+    python scripts/docs/make_pictures.py
+
+The README's pictures are from games between shipped policies, which are the same each time. The
+pictures of the rules are from games whose actions are listed below, because the pages describe
+these games. The moving picture needs the extra `render`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ NAMES = ("Ada", "Ben", "Cleo", "Dan")
 
 
 class Subject(NamedTuple):
-    """A position to draw: the player in all seats, the deal, and the number of actions played."""
+    """A position to draw: the player of all seats, the deal, and the number of actions before."""
 
     player: str
     game: str
@@ -37,12 +39,12 @@ SUBJECTS = (
 )
 
 
-WIDTH = 448  # pixels of the moving picture
-EVERY, SECONDS = 3, 0.4  # it shows every third position, each for this long
+WIDTH = 448  # width of the moving picture in pixels
+EVERY, SECONDS = 3, 0.4  # the moving picture shows every third position, for this time
 
 
 class Lesson(NamedTuple):
-    """A position to draw for the rules: its file, and the actions that lead there from the deal."""
+    """A position to draw for the rules: the file's name, and the actions from the deal on."""
 
     name: str
     game: str
@@ -75,7 +77,7 @@ LESSONS = (
 
 
 def taught(lesson: Lesson) -> str:
-    """Play the actions of a lesson, and return its last position's picture."""
+    """Play the actions of a lesson, and return the picture of the last position."""
     game = make_game(lesson.game, **lesson.options)
     states, only = game.new_states(lesson.seed), np.zeros(1, np.int64)
     for action in lesson.actions.split(", "):
@@ -84,7 +86,7 @@ def taught(lesson: Lesson) -> str:
 
 
 def played(subject: Subject, actions: int) -> Iterator[Picture]:
-    """Play the game, and yield the picture of each position."""
+    """Play the game up to a number of actions, and yield the picture of each position."""
     game = make_game(subject.game, **subject.options)
     player, states = make_player(subject.player, game), game.new_states(subject.seed)
     chance = game.new_chance(np.array([subject.seed]))
@@ -101,7 +103,7 @@ def played(subject: Subject, actions: int) -> Iterator[Picture]:
 
 
 def write_moving(pictures: list[Picture], path: Path) -> None:
-    """Write pictures as one moving picture, which begins again after the last."""
+    """Write pictures as one moving picture, which repeats."""
     frames = [Image.fromarray(picture.pixels(WIDTH)) for picture in pictures]
     times = [round(1000 * SECONDS)] * (len(frames) - 1) + [3000]
     frames[0].save(

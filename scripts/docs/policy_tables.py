@@ -1,4 +1,4 @@
-"""Documentation from the shipped policies' files: a table, and a section of `docs/` for each."""
+"""Documentation made from the files of the shipped policies: tables, and a section for each."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from armarl_training.run.exploit import Found, read_found
 from armarl_training.run.progress import curve
 
 ALWAYS = ("random", "greedy")  # the rivals in the table of all policies
-USUAL = 998  # matches of at least this many games need no note: 1,000 in whole rotations
-CURVES = Path("images", "curves")  # within docs/
+# The number of games of smaller matches is noted. (1,000 games are rounded to whole rotations.)
+USUAL = 998
+CURVES = Path("images", "curves")  # folder of the drawings in docs/
 BEST_RESPONSES = Path(__file__).resolve().parents[2] / "docs" / "playing" / "best-responses"
 
 
 def cards() -> list[Card]:
-    """Return the cards of all shipped policies, by game, simple rules first."""
+    """Return the cards of all shipped policies, sorted by game, then by simplicity of the rules."""
     games = [entry.name for entry in OURS]
     found = [read_card(name) for name in shipped_policies()]
     return sorted(found, key=lambda card: (games.index(card.game), len(card.name), card.name))
 
 
 def overview(cards: list[Card], page: str) -> str:
-    """Return the table of all policies, with links to their sections of a page."""
+    """Return the table of all policies. Their names are links to their sections of a page."""
     lines = [
         "| policy | trained | against random | against greedy |",
         "| --- | --- | --- | --- |",
@@ -43,8 +44,8 @@ def overview(cards: list[Card], page: str) -> str:
 
 
 def section(card: Card) -> str:
-    """Return a policy's section as Markdown."""
-    lines = {**facts(card), "again": f"`{card.again}`"}
+    """Return a policy's section as Markdown, without the heading."""
+    lines = {**facts(card), "retrain": f"`{card.again}`"}
     parts = ["\n".join(f"- {label}: {words}" for label, words in lines.items())]
     if card.training.curve:
         parts.append(f"![Training curve of {card.name}](../{(CURVES / card.name).as_posix()}.svg)")
@@ -54,14 +55,14 @@ def section(card: Card) -> str:
 
 
 def drawings(cards: list[Card]) -> Iterator[tuple[Path, str]]:
-    """Yield the training curves of policies that have one, with their paths within docs/."""
+    """Yield the drawings of the policies' training curves, with their paths in docs/."""
     for card in cards:
         if card.training.curve:
             yield CURVES / f"{card.name}.svg", curve([dict(row) for row in card.training.curve])
 
 
 def is_current(found: Found) -> bool:
-    """Whether results of `armarl exploit` are finished, and of a shipped policy as it is now."""
+    """Return whether results of `armarl exploit` are finished and on a shipped policy's weights."""
     name = found.recipe.player
     path = shipped_policies().get(name)
     same = path is not None and found.recipe.weights == load_policy(path).weights_digest()
@@ -69,16 +70,16 @@ def is_current(found: Found) -> bool:
 
 
 def best_responses(folder: Path) -> str:
-    """Return the table of the shipped policies that `armarl exploit` measured, from its results.
+    """Return the table of the shipped policies that `armarl exploit` has measured.
 
-    Results on earlier weights of a policy are left out.
+    `folder` contains the results. Results on earlier weights of a policy are left out.
     """
     measured = [*filter(is_current, map(read_found, sorted(folder.glob("*.json"))))]
     if not measured:
         return "No shipped policy has been measured in this way yet."
     lines = [
-        "| policy | the best response wins | fair | by seed, on the deals that choose | training "
-        "of the best | learner, first weights | processor |",
+        "| policy | wins of the best response | fair | wins by seed, on the deals that select the "
+        "best | training of the best | learner, first weights | processor |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     return "\n".join([*lines, *map(_best_response, measured)])
@@ -102,7 +103,7 @@ def _best_response(found: Found) -> str:
 
 
 def _strength(card: Card) -> Iterator[str]:
-    """Yield a row for every rival, the strongest first."""
+    """Yield the lines of a table with a row for every rival, the strongest first."""
     yield "| rival | win rate | fair | cut short |"
     yield "| --- | --- | --- | --- |"
     for measured in sorted(card.strength, key=lambda measured: measured.standing.win_rate):
@@ -129,7 +130,13 @@ def _row(*cells: str) -> str:
 
 
 def filled(page: str, made: Mapping[str, str]) -> str:
-    """Fill a page's generated parts, each between `<!-- NAME -->` and `<!-- /NAME -->`.
+    """Return a page with its generated parts replaced.
+
+    Each part is between `<!-- NAME -->` and `<!-- /NAME -->`.
+
+    Args:
+        page: text of the page.
+        made: new text of each part, by name.
 
     Raises:
         ValueError: the page lacks a part.
@@ -140,7 +147,8 @@ def filled(page: str, made: Mapping[str, str]) -> str:
         _, closed, after = rest.partition(last)
         if not (found and closed):
             raise ValueError(
-                f"the page has no place for {name}: it lacks {first.strip()}, or its end"
+                f"the page has no place for {name}: it needs {first.strip()} and {last.strip()}, "
+                "each on its own line"
             )
         page = before + first + text + last + after
     return page

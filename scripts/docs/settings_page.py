@@ -1,4 +1,4 @@
-"""The page of training settings, made from the configuration's fields."""
+"""The docs page of the training settings, made from the configuration's fields."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from armarl_training.config.training_config import (
     is_marked,
 )
 
-LARGEST = 1 << 20  # larger bounds only protect memory and are not shown
+LARGEST = 1 << 20  # the page omits bounds from here on, because they only protect memory
 
 
 def settings_page() -> str:
-    """Return all settings with defaults, values and meanings, section by section."""
+    """Return the page: all settings by section, with defaults, values and meanings."""
     changeable = ", ".join([*CHANGEABLE, *(f"{section}.*" for section in CHANGEABLE_SECTIONS)])
     lines = [
         "# Settings of a training run",
         "",
         "`scripts/docs/make_docs.py` makes this page from",
         "`training/armarl_training/config/training_config.py`. [training.md](training.md) explains",
-        "how to use the settings. In a file they are YAML, on the command line they have the",
-        "form `ppo.epochs=3`. A setting that does not exist, or a wrong value, is refused before",
-        "anything starts.",
+        "how to use the settings. In a file they are YAML. On the command line they have the",
+        "form `ppo.epochs=3`. An unknown setting or a wrong value raises an error before anything",
+        "starts.",
         "",
-        "The sections `td`, `critic` and `ppo` are each read by the learner of the same name",
-        "only, except that `maskable_ppo` also reads `ppo`. All other learners refuse the",
-        "section. Settings marked *ours* are for this package's learners: `maskable_ppo` refuses",
-        "them, except `ppo.precision`, which has no effect there. A setting marked *only*, such",
-        "as *ppo only*, is refused by every learner that the mark does not name. A user-defined",
-        "learner, `module:Class`, may get",
-        "any of these. A resumed run",
+        "Each of the sections `td`, `critic` and `ppo` is for the learner of the same name. In",
+        "addition, `maskable_ppo` reads `ppo`. All other learners refuse the section. Settings",
+        "marked *ours* are for this package's learners. `maskable_ppo` refuses them, except",
+        "`ppo.precision`, which has no effect there. If a setting is marked *only*, such as",
+        "*ppo only*, every learner that the mark does not name refuses it. For a user-defined",
+        "learner, `module:Class`, all settings are allowed.",
+        "A resumed run",
         f"may change {changeable}.",
         "",
         "## The run",
@@ -75,13 +75,13 @@ def _default(field: FieldInfo) -> str:
 
 
 def _meaning(setting: str, field: FieldInfo) -> str:
-    """Return a setting's description, after the learners that read it if not all do."""
+    """Return a setting's description. If not all learners read the setting, these come first."""
     mark = f"{readers(setting)} only: " if is_read_by_some(setting) else ""
     return (mark or ("ours: " if is_marked(field, OURS) else "")) + (field.description or "")
 
 
 def _values(field: FieldInfo) -> str:
-    """Describe a setting's values."""
+    """Return a description of a setting's allowed values."""
     bounds = [
         f"{word} {bound}"
         for kind, name, word in _BOUNDS
@@ -95,7 +95,7 @@ _BOUNDS = (Ge, "ge", "from"), (Gt, "gt", "above"), (Le, "le", "to"), (Lt, "lt", 
 
 
 def _kind(annotation: Any) -> str:
-    """Name a type in terms of YAML."""
+    """Return the name of a type in YAML's terms."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return " or ".join(f"`{value}`" for value in arguments)

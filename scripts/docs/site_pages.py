@@ -1,8 +1,8 @@
-"""Pages and links of the documentation site; a hook of MkDocs (see `mkdocs.yml`).
+"""A hook of MkDocs that adds pages to the documentation site and rewrites links.
 
-Pages outside `docs/`, the README first, become part of the site. A link whose text is the name of a
-page's file shows the page's title. Links to other files of the repository become their paths, as
-the site does not include sources.
+See `mkdocs.yml`. Pages outside `docs/`, such as the README, become part of the site. If the text of
+a link is the name of a page's file, the site shows the page's title instead. A link to another file
+of the repository becomes the file's path, because the site does not include source files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {  # file in the repository: page of the site
+PAGES = {  # from a file in the repository to its page on the site
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
@@ -32,12 +32,14 @@ PAGES = {  # file in the repository: page of the site
     "envs/armarl/games/armada/rules.md": "rules/armada.md",
 }
 _SOURCES = {page: source for source, page in PAGES.items()}
-_NOT_RUN, _CODE = "```python no-run", "```python"  # a mark for tests that MkDocs does not know
+# The start of a code block that tests do not run, and its form for MkDocs, which does not know the
+# mark.
+_NOT_RUN, _CODE = "```python no-run", "```python"
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:)([^)#\s]+)(#[^)]*)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages outside `docs/`."""
+    """Add the pages outside `docs/` to the site's files."""
     from mkdocs.structure.files import File
 
     for source, page in PAGES.items():

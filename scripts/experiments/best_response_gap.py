@@ -1,12 +1,12 @@
-"""How close `armarl exploit` comes to a best response where the exact one is known.
+"""Compare the results of `armarl exploit` with exact best responses, in small games.
 
     python scripts/experiments/best_response_gap.py runs/gap
     python scripts/experiments/best_response_gap.py runs/gap --game armadora --players runs/mini
 
-Trains best responses on Kuhn poker and on Armadora's mini board with the code of the command, into
-folders under the given one, and prints a row for each. All returns are means over both seats: that
-of an exact best response, those of the trained ones, computed in the game's tree, and that of the
-last match. A run that was stopped continues.
+The script trains best responses to each player in Kuhn poker and on Armadora's mini board, with the
+code of `armarl exploit`, in subfolders of the given folder. For each player it prints a row with
+mean returns over both seats: of an exact best response, of the trained responses (computed in the
+game's tree), and of the last match. A run that was stopped continues.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from armarl_training.run.run import Run
 from exploitability_in_training import SETTINGS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
-DRAWS = 64  # random numbers with which a player is asked in each position
+DRAWS = 64  # number of random numbers with which a player is asked in each position
 
 import kuhn_poker  # noqa: E402
 
@@ -40,20 +40,20 @@ KUHN, MINI = armarl.make_game("kuhn_poker"), armarl.make_game("armadora", board=
 
 
 class AsPlayed:
-    """A player without its thoughts: its choices count, not its probabilities."""
+    """A player without its method `think`, so that its choices count and not its probabilities."""
 
     def __init__(self, player: Player) -> None:
         self.name, self.choose = player.name, player.choose
 
 
 def play_of(tree: GameTree, player: Any) -> Floats:
-    """Return how a player plays in matches. A policy that does not sample has no random choices."""
+    """Return a player's strategy in matches. It is deterministic for a policy without `sample`."""
     certain = getattr(player, "sample", True) is False
     return tree.play_of(AsPlayed(player), 1) if certain else tree.play_of(player, DRAWS)
 
 
 def won(tree: GameTree, response: Floats, play: Floats) -> float:
-    """Return the mean return of a response, over both seats."""
+    """Return the mean return of a response to the strategy `play`, over both seats."""
     returns = [
         tree.value(np.where(tree.slots[:, 0] == seat, response, play), seat) for seat in (0, 1)
     ]
@@ -65,11 +65,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--game", choices=[KUHN.name, MINI.name], help="one game alone")
+    parser.add_argument("--game", choices=[KUHN.name, MINI.name], help="only this game")
     parser.add_argument("--players", nargs="+", default=["random", "greedy"])
-    parser.add_argument("--start", help="the same as of `armarl exploit`")
+    parser.add_argument("--start", help="the option --start of `armarl exploit`")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--decisions", type=int, default=300_000, help="of each run (300,000)")
+    parser.add_argument(
+        "--decisions", type=int, default=300_000, help="number of decisions per run (300,000)"
+    )
     options = parser.parse_args()
     print(
         "| game | player | exact | trained, by seed | last match |\n| --- | --- | --- | --- | --- |"
@@ -94,7 +96,7 @@ def main() -> None:
 
 
 def row(tree: GameTree, player: str, search: Exploit) -> str:
-    """Train what is not trained yet, and return a row of the table."""
+    """Train the runs that are not finished yet, and return a row of the table."""
     search.run(Run.train, lambda _trained: None)
     play, found = play_of(tree, armarl.make_player(player, tree.game)), search.found
     policies = [search.run_folder(run.seed) / "policy.safetensors" for run in found.runs]

@@ -1,14 +1,15 @@
-"""Evolve the numbers of a style of Armada's scripted player, as was done for `admiral`.
+"""Evolve the numbers of a style of Armada's scripted player. The style `admiral` was made so.
 
     python scripts/experiments/evolve_style.py runs/three.json --players 3 --generations 100
     python scripts/experiments/evolve_style.py runs/cards.json --players 4 --cards --begin conqueror
 
-Each game of a generation tries its own numbers, drawn around those of the last generation. The
-other seats are held by one of the other styles, except the held-out one, or by the last numbers. A
-ridge regression finds which numbers went with victories, and all numbers move that way (evolution
-strategies: Salimans et al., 2017, with the regression in place of their weighted sum). The file is
-written after every generation. The same command continues where it ended, or with more generations.
-At the end the numbers are printed in the form of `armarl/games/armada/admiral.py`.
+Each game of a generation has a candidate in one seat: numbers that are drawn around the means of
+the last generation. The other seats play one of the other styles, except the held-out style, or the
+means themselves. A ridge regression finds the numbers that went with victories, and the means move
+in this direction (evolution strategies: Salimans et al., 2017, with a regression instead of the
+weighted sum). The file is written after every generation. The same command continues a stopped
+evolution, also with more generations. At the end the numbers are printed in the form of
+`armarl/games/armada/admiral.py`.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ from armarl.games.make_game import make_game
 
 NAMES = [name for name in vars(style_columns) if name.isupper()][: len(styles.CONQUEROR)]
 RIVALS = {"conqueror": 8, "raider": 2, "balanced": 1, "explorer": 1, "builder": 1}
-AGAINST_ITSELF = 4  # weight of the last numbers, compared to RIVALS
-BELOW_ZERO = {"ODDS": -20, "IN_REACH": -40}
-# Tolls are summed in 8 bits, so they stay small.
+AGAINST_ITSELF = 4  # weight of the means as a rival, next to the weights in RIVALS
+BELOW_ZERO = {"ODDS": -20, "IN_REACH": -40}  # lower limits below 0; the other limits are 0
+# Upper limits. Tolls are summed in 8 bits, so they must be small.
 TOLLS = dict.fromkeys(("STEP", "EMBARK", "BLOCKED", "DISCOVER", "FIGHT", "FIGHT_BAND"), 12)
 SMALL = {name: 16 for name in NAMES if name.endswith(("GARRISON", "BANDS", "COST"))} | TOLLS
 LARGE = {name: 250 for name in NAMES if name.endswith("WORTH")} | {
@@ -51,7 +52,7 @@ LARGE = {name: 250 for name in NAMES if name.endswith("WORTH")} | {
 }
 LOWEST = np.array([BELOW_ZERO.get(name, 0) for name in NAMES])
 HIGHEST = np.array([SMALL.get(name, LARGE.get(name, FAR)) for name in NAMES])
-RIDGE = 20.0  # weight, in games, of the prior that no number matters
+RIDGE = 20.0  # weight of the prior that no number matters, in games
 
 
 # --- a table that kernels read from memory instead of compiling it in ----------------------------
@@ -88,7 +89,10 @@ def _constant(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 @infer_global(operator.getitem)
 class _GetRow(AbstractTemplate):
-    """A row of a table as a view of its memory; a Numba function could not return such a view."""
+    """The type of `table[row]`: a view of the row's memory.
+
+    A Numba function could not return such a view.
+    """
 
     def generic(self, args: Any, kws: Any) -> Any:
         if not isinstance(args[0], LiveTableType):
@@ -113,15 +117,15 @@ def _row(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 
 class Games(NamedTuple):
-    """A batch of games played from the deal to the end, with a style for every seat."""
+    """A batch of games that are played from the deal to the end, with a style for every seat."""
 
-    states: Any  # (games,) dealt
+    states: Any  # (games,), dealt games
     numbers: Any  # int64 (games, players), style numbers
     openings: Any  # int64 (games,), number of random actions at the start
     chance: Any  # uint64 (games,)
     masks: Any  # int8 (rows, actions) scratch
     spare: Any  # (rows,) scratch
-    returns: Any  # float64 (games, players) output; -1 where a game was cut short
+    returns: Any  # float64 (games, players), output; -1 for all seats if a game was cut short
 
 
 def play_out(batch: Games, i: int, thread: int, fixed: Fixed) -> None:
@@ -145,10 +149,10 @@ def play_out(batch: Games, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Evolution:
-    """The numbers of a style for one table, evolved by playing games.
+    """The evolution of a style's numbers for one variant, by playing games.
 
     Attributes:
-        means: the numbers, float64, shape (stances, columns).
+        means: the present numbers, float64, shape (stances, columns).
         generation: number of generations so far.
     """
 
@@ -168,8 +172,8 @@ class Evolution:
         self._first_candidate, self._games, self._seed = known + 1, games, seed
         greedy = importlib.import_module(
             "armarl.games.armada.scripted.greedy"
-        )  # the module, not the kernel
-        greedy.STYLES = LiveTable(self._rows)  # before anything is compiled
+        )  # the module: an import statement could find the kernel of the same name
+        greedy.STYLES = LiveTable(self._rows)  # must be set before anything is compiled
         greedy.FIRST_ROWS = LiveTable(self._first)
         self.game, self.generation = make_game("armada", players=players, cards=cards), 0
         scratch = 2 * threads.most_threads_for(games, 1)
@@ -179,7 +183,15 @@ class Evolution:
         )
 
     def step(self, rate: float, openings: float) -> dict[str, float]:
-        """Play a generation and update; return the mean return against each rival, in [-1, 1]."""
+        """Play a generation and update the means.
+
+        Args:
+            rate: step size.
+            openings: share of the games that begin with random actions.
+
+        Returns:
+            The mean return of the candidates against each rival, in [-1, 1].
+        """
         rng = np.random.default_rng([self._seed, self.generation])
         spreads = 1 + 0.12 * np.abs(self.means)
         tried = self.means + spreads * rng.standard_normal((self._games, *self.means.shape))
@@ -200,12 +212,12 @@ class Evolution:
         return dict(zip(names, against.tolist(), strict=True))
 
     def _put(self, first: int, numbers: Any) -> None:
-        """Write the stances of numbers to the table from candidate `first` on; 0 is the means."""
+        """Write candidates to the style table from number `first` on. Number 0 is the means."""
         row = self._first[self._first_candidate - 1 + first, 0]
         self._rows[row : row + numbers.size // len(NAMES)] = numbers.reshape(-1, len(NAMES))
 
     def _play(self, rng: Any, rivals: Any, openings: float) -> Any:
-        """Return what the candidates won, each in a random seat."""
+        """Play a game for each candidate, in a random seat. Return the candidates' returns."""
         games, players = self._games, self.game.players
         seats = rng.integers(players, size=games)
         numbers = np.repeat(rivals[:, None], players, axis=1)
@@ -220,7 +232,7 @@ class Evolution:
 
 
 def kept(path: Path, evolution: Evolution, settings: dict[str, Any]) -> None:
-    """Write the file atomically."""
+    """Write the evolution's state to the file, atomically."""
     found = {**settings, "generation": evolution.generation, "numbers": evolution.means.tolist()}
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.new")
@@ -229,7 +241,7 @@ def kept(path: Path, evolution: Evolution, settings: dict[str, Any]) -> None:
 
 
 def as_source(means: Any) -> str:
-    """Format the numbers as a dictionary of `admiral.py`."""
+    """Return the numbers as the source of a dictionary in `admiral.py`."""
     numbers = np.rint(means).astype(int).T.tolist()
     lines = [f"    {name}: {tuple(row)}," for name, row in zip(NAMES, numbers, strict=True)]
     return "\n".join(["{", *lines, "}"])
@@ -247,7 +259,9 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="time limit")
     parser.add_argument("--games", type=int, default=2048, help="games per generation")
     parser.add_argument("--rate", type=float, default=2.0)
-    parser.add_argument("--openings", type=float, default=0.2, help="share with random openings")
+    parser.add_argument(
+        "--openings", type=float, default=0.2, help="share of games with random openings (0.2)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     options = vars(parser.parse_args())
     path, generations = options.pop("file"), options.pop("generations")
@@ -263,9 +277,11 @@ def main() -> None:
             if means.shape != evolution.means.shape or not np.isfinite(means).all():
                 raise ValueError
         except (ValueError, TypeError, KeyError):
-            parser.error(f"{path} is damaged or not a file of this script: name another")
+            parser.error(f"{path} is damaged or was not made by this script: name another file")
         if other:
-            parser.error(f"{path} was made with another {', '.join(other)}")
+            parser.error(
+                f"{path} was made with another value of {', '.join(other)}: name another file"
+            )
         evolution.means, evolution.generation = means, generation
     while evolution.generation < generations and time.monotonic() < end:
         began = time.monotonic()

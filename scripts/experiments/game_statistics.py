@@ -1,10 +1,11 @@
-"""Statistics of games between copies of one player: lengths, endings and winners.
+"""Print statistics of games between copies of one player: lengths, endings and winners.
 
     python scripts/experiments/game_statistics.py armadora greedy --games 2000 -o players=3
     python scripts/experiments/game_statistics.py armada greedy -o players=4 --turn-lairs
 
-With `--turn-lairs` (Armada) the games are spread over four charts, in which each lair's place on
-the board goes to each colour in turn. This separates the effect of a place from that of play order.
+With `--turn-lairs` (only Armada) the games are divided among four charts. Over the four charts,
+each colour has each of the four lairs' places on the board once. This separates the effect of a
+place from the effect of the play order.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from armarl.matches.playing import play_games
 from armarl.matches.standings import wilson_interval
 from armarl.roster.make_player import make_player
 
-AT_ONCE = 250
+AT_ONCE = 250  # games per batch
 
 
 def turned_charts() -> list[dict[str, Any]]:
-    """Return the default chart with the places of its four lairs rotated among the colours."""
+    """Return four charts: the default chart, with the lairs' places rotated among the colours."""
     from armarl.games.armada.chart.loading import COLOURS, load_chart
 
     charts = []
@@ -41,7 +42,7 @@ def turned_charts() -> list[dict[str, Any]]:
 
 
 def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], ...]:
-    """Return returns (games, seats), lengths, and which games were cut short."""
+    """Play games. Return their returns (games, seats), lengths, and a mask of those cut short."""
     parts = []
     for first in range(0, games, AT_ONCE):
         seeds = np.arange(seed + first, seed + min(first + AT_ONCE, games))
@@ -51,13 +52,13 @@ def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], 
 
 
 def share(wins: int, games: int) -> str:
-    """Format a share of the games with its 95 % interval."""
+    """Format a share of games with its 95 % interval."""
     low, high = wilson_interval(wins / games, games)
     return f"{100 * wins / games:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)"
 
 
 def report(title: str, won: NDArray[np.int64]) -> None:
-    """Print wins by category, with intervals, and the chi-square statistic for equal chances."""
+    """Print wins by category with 95 % intervals, and the chi-square test of equal chances."""
     print(f"wins by {title} (of {won.sum()} won games):")
     if not won.any():
         return
@@ -90,14 +91,14 @@ def main() -> None:
         returns, length, cut = play(game, arguments.player, games, arguments.seed)
         won = (returns > 1 - 1e-9).sum(axis=0)
         by_seat = by_seat + won
-        by_place = by_place + np.roll(won, -turn)  # seat `place + turn` has this place
+        by_place = by_place + np.roll(won, -turn)  # the seat of a place is `place + turn`
         lengths.append(length)
         cut_short += int(cut.sum())
 
     all_lengths = np.concatenate(lengths)
     quartiles = np.percentile(all_lengths, [0, 5, 25, 50, 75, 95, 100]).astype(int)
     print(f"{arguments.game} {options}, {arguments.player}: {all_lengths.size} games")
-    print(f"decisions a game, least, 5 %, quartiles, 95 %, most: {quartiles.tolist()}")
+    print(f"decisions per game: minimum, 5 %, quartiles, 95 %, maximum: {quartiles.tolist()}")
     print(f"cut short: {share(cut_short, all_lengths.size)}")
     report("seat, in play order", by_seat)
     if arguments.turn_lairs:

@@ -3,11 +3,12 @@
     python scripts/experiments/gpu_kernels.py
     python scripts/experiments/gpu_kernels.py --game armada --capability 9.0
 
-prints a Markdown table: registers of a thread, bytes of local memory and of spills to it, bytes of
-machine code, seconds to compile, and how often a product of floats is contracted with a sum. A
-contraction rounds once where the CPU rounds twice, so in games such a product must be exact. (In
-PPO it need not be, as equal bytes are not promised there.) Needs the extras `cuda` and `train`.
-numba-cuda makes PTX and NVIDIA's assembler makes machine code, without a GPU or its driver.
+prints a Markdown table: registers per thread, bytes of local memory, bytes spilt to local memory,
+bytes of machine code, the number of contractions, and seconds to compile. A contraction multiplies
+and adds floats with one rounding (FMA), but the CPU rounds twice. So in the kernels of games, a
+contracted product must be exact. (In PPO it need not be, because equal bytes are not promised
+there.) The script needs the extras `cuda` and `train`. numba-cuda makes PTX and NVIDIA's assembler
+makes machine code, without a GPU or its driver.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ Capability = tuple[int, int]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A body that the GPU API runs, and the type of its batch.
+    """A loop body that the GPU API runs, and the type of its batch.
 
-    For `turn_over`, which belongs to no game and does not loop over games: its argument types.
+    `turn_over` belongs to no game and does not loop over games. It has argument types instead of
+    the type of a batch.
     """
 
     game: str
@@ -59,7 +61,7 @@ class Kernel:
 
     @property
     def entry(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
-        """The function to compile and the types of its arguments."""
+        """The function to compile, and the types of its arguments."""
         if self.body is cuda_kernels.turn_over:
             return self.body, self.batch
         game = make_game(self.game)
@@ -70,7 +72,16 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Report:
-    """The resources of a kernel's thread, reported by NVIDIA's assembler; sizes in bytes."""
+    """The resources of a kernel, by NVIDIA's assembler. Sizes are in bytes.
+
+    Attributes:
+        registers: number of registers per thread.
+        local: local memory per thread.
+        spilt: bytes spilt to local memory.
+        code: size of the machine code.
+        seconds: time to compile.
+        contracted: number of contractions.
+    """
 
     registers: int
     local: int
@@ -85,8 +96,12 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--game", action="append", choices=[entry.name for entry in OURS])
-    parser.add_argument("--capability", action="append", help="default: 8.0 and 9.0")
-    parser.add_argument("--kernel", action="append", help="name of a body: step, play_out")
+    parser.add_argument(
+        "--capability", action="append", help="compute capability (default: 8.0 and 9.0)"
+    )
+    parser.add_argument(
+        "--kernel", action="append", help="only the kernel of this name, such as step or play_out"
+    )
     arguments = parser.parse_args()
     wanted = [tuple(map(int, text.split("."))) for text in arguments.capability or ()]
     print("| game | kernel | for | registers | local | spilt | code | contracted | seconds |")
@@ -106,7 +121,7 @@ def main() -> int:
 
 
 def turning_kernels() -> list[Kernel]:
-    """Return `turn_over` for each size of number that it is used for."""
+    """Return the kernels of `turn_over`, one for each type of number."""
     sizes = (numba.types.int8, numba.types.int16, numba.types.float32)
     lines = [numba.types.Array(size, 1, "C") for size in sizes]
     length = numba.types.int64
@@ -117,13 +132,16 @@ def turning_kernels() -> list[Kernel]:
 
 
 def all_kernels_of(game: Game) -> list[Kernel]:
-    """Return the kernels of the GPU API and of PPO, each once."""
+    """Return the kernels of the GPU API and of PPO, without repetitions."""
     found = (*kernels_of(game), *learner_kernels_of(game))
     return list({kernel.body: kernel for kernel in found}.values())
 
 
 def kernels_of(game: Game) -> list[Kernel]:
-    """Return every kernel of the GPU API, found by calling all of it without a GPU or games."""
+    """Return every kernel of the GPU API.
+
+    The kernels are found by calling all methods, without a GPU and without playing games.
+    """
     found: dict[Body, Kernel] = {}
 
     class Recorder(cuda_game.CudaGame):
@@ -141,7 +159,7 @@ def kernels_of(game: Game) -> list[Kernel]:
 
 
 def learner_kernels_of(game: Game) -> list[Kernel]:
-    """Return every kernel of PPO on a GPU, found by running all its features on the CPU."""
+    """Return every kernel of PPO on a GPU. They are found by running all features on the CPU."""
     found: dict[Body, Kernel] = {}
 
     def run(there: cuda_game.CudaGame, body: Body, games: int, batch: Any) -> None:
@@ -159,7 +177,11 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
 
 
 def _learn(game: Game) -> None:
-    """Train against rivals, later with an earlier self among them; then alone, with lookahead."""
+    """Train two runs that together use all features of PPO.
+
+    One run trains against opponents, which later include an earlier version of the policy. The
+    other trains in self-play with lookahead.
+    """
     ppo = {"rollout_length": 2, "magnet": 0.1, "precision": "bfloat16"}
     rivals = {"share": 1.0, "earlier": 0.2, "players": {"random": 0.4, "greedy": 0.4}}
     early = {"reward": game.rewards[-1]}
@@ -200,7 +222,7 @@ def _use_all(game: Game, there: cuda_game.CudaGame) -> None:
 def compiled(kernel: Kernel, capability: Capability, source: Capability | None = None) -> Report:
     """Compile a kernel for a GPU capability and report its resources.
 
-    `source` is the capability of the PTX that is assembled, and the same by default.
+    `source` is the capability for which the PTX is made. By default it is `capability`.
     """
     began = time.monotonic()
     ptx = to_ptx(kernel, source or capability)
@@ -220,8 +242,8 @@ def compiled(kernel: Kernel, capability: Capability, source: Capability | None =
 
 @cache
 def to_ptx(kernel: Kernel, capability: Capability) -> str:
-    """Compile a kernel to the PTX that a GPU would get."""
-    # For every called function, numba-cuda asks the current device for its capability.
+    """Compile a kernel to the PTX for a GPU of a capability."""
+    # numba-cuda asks the current device for its capability at every called function.
     device = SimpleNamespace(compute_capability=capability)
     import_module("numba.cuda.dispatcher").get_current_device = lambda: device
     function, types = kernel.entry
@@ -232,12 +254,12 @@ def to_ptx(kernel: Kernel, capability: Capability) -> str:
 
 
 def contractions(ptx: str) -> Iterator[str]:
-    """Return instructions that multiply and add floats with one rounding."""
+    """Return the instructions that multiply and add floats with one rounding."""
     return (line for line in ptx.splitlines() if re.match(r"\s*(@\S+\s+)?fma\.", line))
 
 
 def assembled(ptx: str, capability: Capability, folder: Path) -> tuple[str, int]:
-    """Assemble PTX; return the assembler's output and the bytes of machine code.
+    """Assemble PTX. Return the assembler's output and the size of the machine code in bytes.
 
     Raises:
         RuntimeError: the assembler is missing, or rejects the PTX.

@@ -1,12 +1,13 @@
-"""A ladder for every variant: random, greedy, searches, shipped policies, and policies with search.
+"""Rate players in every variant: random, greedy, searches, shipped policies, policies with search.
 
     python scripts/experiments/ladders.py --folder runs/ladders                  # all variants
     python scripts/experiments/ladders.py --folder runs/ladders --deals 50 armadora-2p
 
-Neighbours on the ladder meet, in all seat arrangements over the same deals. Ratings are on the Elo
-scale, where `random` is 0. Every variant has its own folder, where its tournament is saved game by
-game. The same command resumes after an interruption, or with more deals. `ladders.md` has the
-tables of all finished variants in the folder; intervals are 95 %.
+Each variant has a tournament of the kind "ladder": only neighbours on the ladder meet, in all seat
+arrangements of the same deals. Ratings are Elo points, where `random` is at 0. Every variant has
+its own folder, where its tournament is saved after every job. The same command resumes after an
+interruption, or continues with more deals. `ladders.md` contains the tables of all finished
+variants in the folder, with 95 % intervals.
 """
 
 from __future__ import annotations
@@ -25,26 +26,32 @@ from armarl.roster.make_player import make_player
 
 HEAD = """# Ladders
 
-This page rates random play, searches, the scripted player, shipped policies and policies with
-search in every variant. The number after a search is its simulations per decision. `search` is the
-game's best search: `grave` in Armadora, `rollout` in Armada. Neighbours on the ladder, in the order
-of `scripts/experiments/ladders.py`, met in all seat arrangements over the same deals. Players far
-apart are compared through those between them, so intervals widen from rung to rung, and those of
-five deals are rough. Ratings are on the Elo scale, where `random` is 0. Intervals are 95 %, from
-the bootstrap over deals (see [the arena](arena.md)). A game that is cut short is shared by all.
-This page was made by
+This page compares random play, searches, the scripted player, the shipped policies, and the shipped
+policies with search. It covers every variant, at a small search budget. For larger budgets see
+[search](search.md). For matches of up to a thousand games see [the shipped
+policies](../../policies/README.md).
+
+How to read the tables:
+
+- The number after the name of a search is its number of simulations per decision. `search` is the
+  method that the game names as its best: `grave` in Armadora, `rollout` in Armada.
+- Only neighbours on the ladder, in the order of `scripts/experiments/ladders.py`, played against
+  each other: the same deals, in all arrangements of the seats. Players that are far apart are
+  compared only through the players between them, so the intervals grow wider from rung to rung.
+  Intervals from five deals are rough.
+- Ratings are on the Elo scale with `random` at 0. The 95 % intervals come from the bootstrap over
+  deals (see [the arena](arena.md#intervals)). All players share the victory of a game that is cut
+  short.
+
+This command made the tables, with the number of `--deals` above each table:
 
     python scripts/experiments/ladders.py --folder runs/ladders
-
-with `--deals` as each table says. It compares players at a small budget. [Search](search.md) has
-larger budgets, and [the shipped policies](../policies/README.md) has their results in matches of up
-to a thousand games.
 
 """
 
 
 def variants() -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the game and options of every variant that has an id, by name."""
+    """Return the game and options of every variant that has an environment id, by name."""
     return {
         f"{game}-{name}": (game, options)
         for game in game_names()
@@ -53,7 +60,7 @@ def variants() -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def ladder(game: Game, simulations: int) -> list[str]:
-    """Return the players of a variant's ladder, weakest first as far as can be predicted."""
+    """Return the players of a variant's ladder, in the expected order, weakest first."""
     searches = [f"{method}:{simulations}" for method in ("flat", "ismcts")]
     policies = [name for name in shipped_policies() if _plays(name, game)]
     with_search = [f"{name}+search:{simulations}" for name in policies]
@@ -70,7 +77,7 @@ def _plays(policy: str, game: Game) -> bool:
 
 
 def section(name: str, summary: Summary) -> str:
-    """Format a variant's table as Markdown."""
+    """Return a section of the Markdown page with a variant's table."""
     found = summary.as_dict()
     lines = [
         f"## {name}",
@@ -95,10 +102,16 @@ def _show(done: int, whole: int) -> None:
 def main() -> None:
     known = variants()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("variants", nargs="*", help=f"variants (all): {', '.join(known)}")
-    parser.add_argument("--folder", type=Path, required=True, help="results; resumed if present")
-    parser.add_argument("--deals", type=int, default=20, help="each in all seat arrangements")
-    parser.add_argument("--simulations", type=int, default=60, help="per decision of a search")
+    parser.add_argument("variants", nargs="*", help=f"variants (default: all): {', '.join(known)}")
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="folder of the results; a tournament is resumed"
+    )
+    parser.add_argument(
+        "--deals", type=int, default=20, help="number of deals, each in all seat arrangements (20)"
+    )
+    parser.add_argument(
+        "--simulations", type=int, default=60, help="simulations per decision of a search (60)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()

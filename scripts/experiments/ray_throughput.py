@@ -1,12 +1,13 @@
-"""Throughput of arena and training on Ray by number of workers, and the cost of a killed one.
+"""Measure the throughput of arena and training on Ray, and the cost of killed workers.
 
     python scripts/experiments/ray_throughput.py --workers 1 2 --deals 400
     python scripts/experiments/ray_throughput.py --workers 1 2 --train armadora-2p shards=4
 
 For each number of workers, this machine runs a cluster with that many one-core nodes and a head
-that plays nothing. In the last run a worker is killed, and later a node lost, during the same
-tournament or training. For comparison, the same number of processes runs without Ray, or one
-process alone. All must play the same games, or learn the same weights.
+node without work. In the last run, a worker is killed and later a node is removed during the same
+tournament or training. For comparison, a tournament also runs in the same number of processes
+without Ray, and training also runs in one process. All runs must play the same games, or learn the
+same weights.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ Progress = Callable[[int, int], None]
 def timed(
     players: list[str], deals: int, workers: Workers, progress: Progress | None = None
 ) -> tuple[float, Tournament]:
-    """Play a tournament; return games per second without start-up, after some warm-up jobs."""
+    """Play some games as a warm-up, then a tournament. Return its games per second and results."""
     game = make_game("armadora")
     play_tournament(game, players, 64, seed=9, workers=workers)
     begun = time.perf_counter()
@@ -50,7 +51,7 @@ def timed(
 def trained(
     config: TrainingConfig, updates: int, progress: Progress | None = None
 ) -> tuple[float, bytes]:
-    """Train; return decisions per second after the first update, and a digest of the weights."""
+    """Train. Return the decisions per second after the first update, and the weights' digest."""
     with tempfile.TemporaryDirectory() as folder, start_run(config, Path(folder) / "run") as run:
         run.learner.iterate(0.0)
         begun, before = time.perf_counter(), run.decisions
@@ -65,7 +66,7 @@ def trained(
 
 @contextmanager
 def nodes_of(number: int) -> Iterator[tuple[Cluster, Any]]:
-    """Start a cluster with a number of nodes; yield it and its first node."""
+    """Start a cluster with a number of nodes. Yield the cluster and its first node."""
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(number)]
     ray.init(cluster.address, log_to_driver=False)
@@ -77,7 +78,7 @@ def nodes_of(number: int) -> Iterator[tuple[Cluster, Any]]:
 
 
 def kill_at_work() -> None:
-    """Kill the first worker found running a job; needs /proc (Linux)."""
+    """Wait until a worker runs a job, and kill it. This needs /proc (Linux)."""
     while True:
         for told in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):  # the process has ended
@@ -87,7 +88,7 @@ def kill_at_work() -> None:
 
 
 def deaths(cluster: Cluster, node: Any) -> Progress:
-    """Return a callback that kills a worker at a quarter of the work, and a node at half of it."""
+    """Return a callback that kills a worker after a quarter of the work, and a node after half."""
 
     def kill() -> None:
         threading.Thread(target=kill_at_work).start()
@@ -106,7 +107,7 @@ def deaths(cluster: Cluster, node: Any) -> Progress:
 
 
 def main() -> None:
-    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - same priority as without Ray
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - the priority of processes without Ray
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -120,7 +121,7 @@ def main() -> None:
 
 
 def arena(options: argparse.Namespace) -> None:
-    """Print the table of tournaments."""
+    """Run the tournaments and print a table."""
     players, deals = options.players, options.deals
     rows = []
     for number in options.workers:
@@ -133,13 +134,13 @@ def arena(options: argparse.Namespace) -> None:
     rows.append((f"{last} on Ray, a worker and a node killed", found))
     played = [tournament for _, (_, tournament) in rows]
     if any(other != played[0] for other in played):
-        raise SystemExit("the runs did not play the same games")
-    print(f"{' - '.join(players)}, {len(played[0].games)} games, the same in all runs\n")
+        raise SystemExit("the runs did not play the same games, but they must")
+    print(f"{' - '.join(players)}, {len(played[0].games)} games, equal in all runs\n")
     show("games", rows)
 
 
 def training(options: argparse.Namespace) -> None:
-    """Print the table of training runs."""
+    """Run the training and print a table."""
     name, *settings = options.train
     config = load_config(name, settings)
     clustered = config.changed(["ray=auto"])
@@ -153,7 +154,7 @@ def training(options: argparse.Namespace) -> None:
         found = trained(clustered, options.updates, deaths(cluster, node))
     rows.append((f"{last} on Ray, a worker and a node killed", found))
     if len({weights for _, (_, weights) in rows}) > 1:
-        raise SystemExit("the runs did not learn the same weights")
+        raise SystemExit("the runs did not learn the same weights, but they must")
     print(f"{name}, {config.shards} shards, {options.updates} updates, equal weights in all runs\n")
     show("decisions", rows)
 

@@ -1,11 +1,12 @@
-"""Keep the results of `armarl exploit` on a shipped policy for the documentation's table.
+"""Copy the results of `armarl exploit` on a shipped policy into the documentation.
 
     armarl exploit armadora-2p
     python scripts/policies/keep_best_response.py runs/exploit-armadora-2p
     python scripts/docs/make_docs.py                 # writes the table; --check checks it
 
-The folders' `exploit.json` are copied to `docs/playing/best-responses/POLICY.json`. Results that
-are not finished, or not of a shipped policy as it is now, are refused.
+The script copies `exploit.json` from each folder to `docs/playing/best-responses/POLICY.json`. It
+refuses results that are not finished, and results on anything but the current file of a shipped
+policy.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from policy_tables import BEST_RESPONSES, is_current  # noqa: E402
 
 
 def keep(folder: Path, kept: Path) -> Path:
-    """Copy the results of a folder to another one, and return their path.
+    """Copy the results of a folder to the folder `kept`, and return the path of the copy.
 
     Raises:
-        ValueError: they are not finished, or not of a shipped policy as it is now.
+        ValueError: the results are not finished, or not on the current file of a shipped policy.
     """
     found = read_found(folder / FOUND)
     if not is_current(found):
         raise ValueError(
-            f"{folder} holds no finished results on a shipped policy as it is now: finish it with "
-            "the same command, or measure the policy again"
+            f"{folder} has no finished results on the current file of a shipped policy: finish "
+            "them with the same command, or measure the policy again in another folder"
         )
     path = kept / f"{found.recipe.player}.json"
     kept.mkdir(exist_ok=True)

@@ -3,9 +3,10 @@
     python scripts/policies/measure_shipped_policies.py armadora-3p grave:300@300 greedy
     python scripts/policies/measure_shipped_policies.py --games 1000  # all, against all rivals
 
-The given rivals are measured again if they are in the file already; others stay as they are. By
-default all rivals in the file are measured. A file is written after each match, so results are kept
-if the script is stopped. `python scripts/docs/make_docs.py` then updates the pages of the policies.
+A new result replaces an older result against the same rival. Results against other rivals do not
+change. If no rival is given, all rivals in the file are measured again. The file is written after
+each match, so finished results are kept if the script is stopped. Afterwards, update the pages of
+the policies with `python scripts/docs/make_docs.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from armarl.policies.saved_policy import load_policy, policy_game, read_policy_m
 
 
 def rivals(path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:
-    """Return the rivals and the number of games against each."""
+    """Return the rivals and the number of games against each.
+
+    Args:
+        path: the policy's file.
+        asked: rivals from the command line, such as `greedy` or `grave:300@300`. If empty, the
+            rivals in the file.
+        games: the number of games against a rival without `@`.
+    """
     if asked:
         parts = (rival.partition("@") for rival in asked)
         return [(rival, int(number) if number else games) for rival, _, number in parts]
@@ -28,14 +36,15 @@ def rivals(path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:
 
 
 def keep(path: Path, rival: str, match: MatchResult) -> None:
-    """Save the result of a match in the policy's file, replacing an older one.
+    """Save the result of a match in the policy's file, in place of an older result.
 
-    `rival` is the rival's specification. A policy of an earlier version of its game becomes one of
-    this version, in which it was measured; the file keeps the version that it learnt.
+    `rival` is the rival's specification. If the policy was made for an earlier version of its game,
+    the file gets the present version, under which the match was played. It keeps the version under
+    which the policy was trained as `learnt_version`.
     """
     policy, found = load_policy(path), match.as_dict()
     learnt = policy.metadata.get("learnt_version", policy.metadata["variant"]["version"])
-    found["standings"][1]["player"] = rival  # a search's name does not include its settings
+    found["standings"][1]["player"] = rival  # the name of a search player lacks its settings
     others = [m for m in policy.metadata["strength"] if m["standings"][1]["player"] != rival]
     save_policy(
         *(path, policy.game, policy.tensors, policy.activation),

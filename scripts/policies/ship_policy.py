@@ -1,12 +1,13 @@
 """Ship a run's policy: `python scripts/policies/ship_policy.py armada-3p-ppo runs/longer`.
 
-The policy replaces the one of that name in the package. If the run began with that policy
-(`start_from: armada-3p-ppo`), the training data of both are joined: decisions, minutes and curve
-continue where the earlier ones end. With several runs each began with the one before, and the last
-one's policy is shipped, or with `--mean 2` the mean of the weights of the last two. Rivals that the
-configuration names by a path get the name of their file or folder, as nobody else has that path.
-The new policy's strength is unknown. The script prints the command that measures it;
-`python scripts/docs/make_docs.py` then updates the pages.
+The run's policy replaces the shipped policy of that name. If the run started from that policy
+(`start_from: armada-3p-ppo`), the script joins the training data of both: decisions, minutes and
+curve continue at the end of the earlier ones. If several runs are given, each must have started
+from the one before, and the policy of the last run is shipped. With `--mean 2` it is the mean of
+the weights of the last two. If the configuration names a rival by an absolute path, the shipped
+policy has only the name of the file or folder, because nobody else has that path. The new policy
+has no measured strength yet. The script prints the command that measures it. Afterwards, update the
+pages with `python scripts/docs/make_docs.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ Training = Mapping[str, Any]  # the training part of a policy's metadata
 
 
 def joined(before: Training, since: Training) -> dict[str, Any]:
-    """Join a policy's training data with those of the policy from which it started."""
+    """Join the training data of a policy and of the policy from which it started.
+
+    Args:
+        before: training data of the earlier policy.
+        since: training data of the new policy.
+    """
     decisions = before["decisions"] + since["decisions"]
     minutes = round(before["minutes"] + since["minutes"], 1)
     later = [
@@ -48,7 +54,7 @@ def joined(before: Training, since: Training) -> dict[str, Any]:
 
 
 def _hardware(before: Training, since: Training) -> dict[str, Any]:
-    """Return the newer hardware, with each GPU and the part of training that ran on it."""
+    """Return the newer hardware, with all GPUs and the part of the training on each GPU."""
     gpus = []
     for training, part in ((before, "first"), (since, "last")):
         if gpu := training.get("hardware", {}).get("gpu"):
@@ -60,7 +66,7 @@ def _hardware(before: Training, since: Training) -> dict[str, Any]:
 
 
 def _without_paths(training: Training) -> dict[str, Any]:
-    """Return training data whose rivals are named, not found by a path of this machine."""
+    """Return training data in which rivals have names instead of absolute paths."""
     opponents = training["config"]["opponents"]
     players = {
         name.rpartition("/")[2] if Path(name).is_absolute() else name: weight
@@ -71,24 +77,25 @@ def _without_paths(training: Training) -> dict[str, Any]:
 
 
 def ship(name: str, runs: Sequence[Path], shipped: Path, mean: int = 1) -> list[str]:
-    """Write the policy of the last run over a shipped one, or as a new one.
+    """Write the policy of the last run to the file of a shipped policy, or to a new file.
 
     Args:
-        name: the name under which the policy is loaded.
-        runs: folders of runs, each of which began with the one before.
+        name: the policy's name.
+        runs: folders of runs. Each run must have started from the one before.
         shipped: the policy's file.
-        mean: number of runs, the last ones, whose weights are averaged (Izmailov et al. 2018).
+        mean: the weights of this number of runs, the last ones, are averaged (Izmailov et al.
+            2018).
 
     Returns:
-        The rivals against which the previous policy was measured, with the numbers of games, in
-        the form that `measure_shipped_policies.py` takes.
+        The rivals against which the previous policy was measured, with the numbers of games, as
+        arguments of `measure_shipped_policies.py`.
 
     Raises:
-        ValueError: the policy is shipped already, a run did not begin with the one before, or
+        ValueError: the policy has already been shipped, a run did not start from the one before, or
             there are fewer runs than `mean`.
     """
     if not 1 <= mean <= len(runs):
-        raise ValueError(f"the mean is of 1 to {len(runs)} runs, not {mean}")
+        raise ValueError(f"--mean must be from 1 to {len(runs)}, the number of runs, not {mean}")
     policies = [load_policy(run / POLICY_FILE) for run in runs]
     parts = [_without_paths(policy.metadata["training"]) for policy in policies]
     policy, training, rivals = policies[-1], parts[0], []
@@ -102,14 +109,16 @@ def ship(name: str, runs: Sequence[Path], shipped: Path, mean: int = 1) -> list[
         if old.keys() == tensors.keys() and all(
             np.array_equal(old[part], tensors[part]) for part in tensors
         ):
-            raise ValueError(f"{name} has these weights already")
+            raise ValueError(f"the shipped policy {name} already has these weights")
         for match in before.metadata["strength"]:
             rivals.append(f"{match['standings'][1]['player']}@{match['games']}")
         if training["config"]["start_from"] == name:
             training = joined(before.metadata["training"], training)
     for earlier, run, since in zip(runs, runs[1:], parts[1:], strict=False):
         if Path(str(since["config"]["start_from"])).resolve() != earlier.resolve():
-            raise ValueError(f"{run} did not begin with {earlier}")
+            raise ValueError(
+                f"{run} must have started from {earlier}, not from {since['config']['start_from']}"
+            )
         training = joined(training, since)
     save_policy(
         *(shipped, policy.game, tensors, policy.activation),
@@ -124,9 +133,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("name", help="name under which the policy is loaded")
+    parser.add_argument("name", help="the policy's name, such as armada-3p-ppo")
     parser.add_argument("run", nargs="+", type=Path, help="the run's folder, or several in order")
-    parser.add_argument("--mean", type=int, default=1, help="average the last runs' weights (1)")
+    parser.add_argument(
+        "--mean", type=int, default=1, help="number of last runs whose weights are averaged (1)"
+    )
     options = parser.parse_args()
     folder = next(iter(shipped_policies().values())).parent
     try:

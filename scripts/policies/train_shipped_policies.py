@@ -1,7 +1,8 @@
 """Train the shipped policies again: `python scripts/policies/train_shipped_policies.py [NAME ...]`.
 
-Each is trained from the configuration of its name, in `runs/`, and copied into the package with the
-matches that measured it. A stopped run is resumed; a finished run is kept.
+Each policy is trained in `runs/` with the configuration of the same name. Its file, which contains
+the matches after training, is then copied into the package. A stopped run is resumed, and a
+finished run is not trained again.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = (  # of policies and of their configurations
+NAMES = (  # names of the policies and of their configurations
     *(f"armadora-{players}p{rules}" for rules in ("", "-advanced") for players in (2, 3, 4)),
     *(f"armada-{players}p{cards}" for cards in ("", "-cards") for players in (2, 3, 4)),
     "armada-3p-cards-ppo",
     "armada-3p-ppo",  # starts from armada-3p-cards-ppo
-    "armada-2p-cards-ppo",  # likewise
+    "armada-2p-cards-ppo",  # starts from armada-3p-cards-ppo
     "armada-2p-ppo",  # starts from armada-2p-cards-ppo
     "armada-4p-ppo",  # starts from armada-3p-ppo
     "armada-4p-cards-ppo",  # starts from armada-4p-ppo
@@ -26,7 +27,7 @@ NAMES = (  # of policies and of their configurations
 
 
 def train(name: str) -> Path:
-    """Train, resume or reuse the policy of a configuration; return its path."""
+    """Train the policy of a configuration, unless it is finished. Return its path."""
     folder = Path("runs") / name
     if not (ROOT / folder / "policy.safetensors").exists():
         started = (ROOT / folder / "config.yaml").exists()

@@ -112,7 +112,7 @@ def test_members_of_mixed_teams_are_halves():
     [
         (1, "round-robin", "at least 2 players, not 1"),
         (3, "cup", "unknown kind of tournament 'cup'"),
-        (86, "round-robin", "86 players make 102,340 lineups, more than 100,000"),
+        (86, "round-robin", "86 players make 102,340 lineups, but at most 100,000"),
         (101, "ladder", "a tournament takes at most 100 players, not 101"),
     ],
 )
@@ -279,7 +279,7 @@ def test_every_game_is_kept(played):
 def test_a_folder_with_another_tournament(played, changes, named):
     options = {"game": TWO, "players": NAMES, "seed": 4, "kind": "round-robin"} | changes
     game, players = options.pop("game"), options.pop("players")
-    with pytest.raises(ArenaError, match=f"holds a tournament with other {named}"):
+    with pytest.raises(ArenaError, match=f"a tournament with a different setting '{named}'"):
         play_tournament(game, players, 20, folder=played[1], **options)
 
 
@@ -343,7 +343,7 @@ def test_a_policy_that_is_replaced_while_it_plays(tmp_path):
 def test_a_run_s_folder_is_no_tournament_s(tmp_path, name):
     """Results were once written among its files, and its lock was shared."""
     (tmp_path / name).touch()
-    with pytest.raises(ArenaError, match=rf"the folder of a training run \(it holds {name}\)"):
+    with pytest.raises(ArenaError, match=rf"the folder of a training run \(it contains {name}\)"):
         play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path / "arena")
@@ -357,7 +357,7 @@ def test_a_file_is_no_folder(tmp_path, name):
 
 
 def test_folders_that_cannot_be_used(tmp_path):
-    with pytest.raises(ArenaError, match="holds no tournament"):
+    with pytest.raises(ArenaError, match="contains no tournament"):
         read_tournament(tmp_path)
     play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
     (tmp_path / "games.jsonl").write_text('{"lineup": 0}\n')

@@ -83,12 +83,12 @@ def test_a_card_of_a_file_that_says_little(tmp_path):
     said, text = facts(card), card_text(card)
     assert said["table"] == "armadora for 2 players, advanced=False, peek=True"
     layers = f"policy 16-{len(GAME.actions)}, value 16-1"
-    assert said["network"] == f"{layers}: {card.parameters:,} numbers"
+    assert said["network"] == f"{layers}: {card.parameters:,} weights"
     assert said["rules"] == f"learnt under version {GAME.version}"
     assert text.startswith(f"{card.name}: {said['table']}\n\nrules       learnt")
     labels = [line.split()[0] for line in text.splitlines()[2:] if line and line[0] != " "]
-    assert labels == ["rules", "plays", "network", "again"]
-    assert facts(read_card(policy(tmp_path)))["network"] == f"{card.parameters:,} numbers"
+    assert labels == ["rules", "plays", "network", "retrain"]
+    assert facts(read_card(policy(tmp_path)))["network"] == f"{card.parameters:,} weights"
 
 
 def test_a_curve(tmp_path):
@@ -114,7 +114,7 @@ def test_what_a_policy_was_trained_on_and_began_with(tmp_path):
     training = {"config": settings, "hardware": hardware}
     words = card_text(read_card(policy(tmp_path, training=training)))
     assert "hardware    processor a processor, cores 2\n" in words
-    assert "began with  armadora-2p and 1,000 games of greedy\n" in words
+    assert "start       armadora-2p and 1,000 games of greedy\n" in words
     assert "in 20 % of the games (random 75 %, earlier versions 25 %), otherwise itself\n" in words
     settings["opponents"]["share"] = 0
     assert "rivals      only itself\n" in card_text(read_card(policy(tmp_path, training=training)))
@@ -129,23 +129,23 @@ def without(match, key):
 @pytest.mark.parametrize(
     ("metadata", "named"),
     [
-        ({"variant": {}}, "there is no variant.game"),
-        ({"variant": {"game": "armadora", "players": "two"}}, "players is 'two', not a whole num"),
-        ({"training": 7}, "there is no training.config.opponents.players in 7"),
-        ({"training": {"minutes": "long"}}, "training.minutes is 'long', not a number"),
-        ({"training": {"minutes": True}}, "training.minutes is True, not a number"),
-        ({"training": {"decisions": 10**400}}, "training.decisions is 1000"),
-        ({"training": {"curve": {}}}, "training.curve is {}, not a list"),
-        ({"training": {"curve": [7]}}, "curve is 7, not a table"),
-        ({"training": {"curve": [{"decisions": 1}]}}, "there is no rating"),
-        ({"training": {"curve": [{**CURVE[0], "minutes": []}]}}, r"curve.minutes is \[\], not a"),
-        ({"training": {"hardware": "fast"}}, "hardware is 'fast', not a table"),
-        ({"training": {"config": {"opponents": {"players": {"x": "1"}}}}}, "players.x is '1', not"),
-        ({"network": {"policy": ["wide"]}}, "network is 'wide', not a whole number"),
-        ({"advisers": "greedy"}, "advisers is 'greedy', not a list"),
-        ({"strength": [7]}, "there is no standings in 7"),
-        ({"strength": [{"standings": []}]}, "a match has 0 standings instead of 2"),
-        ({"strength": [without(MATCH, "low")]}, "there is no low"),
+        ({"variant": {}}, "variant.game is missing; it must be text"),
+        ({"variant": {"game": "armadora", "players": "two"}}, "must be a whole number, not 'two'"),
+        ({"training": 7}, "training.config.opponents.players is missing: 7 is not a JSON object"),
+        ({"training": {"minutes": "long"}}, "training.minutes must be a number, not 'long'"),
+        ({"training": {"minutes": True}}, "training.minutes must be a number, not True"),
+        ({"training": {"decisions": 10**400}}, "decisions must be a whole number, not 1000"),
+        ({"training": {"curve": {}}}, "training.curve must be a list, not {}"),
+        ({"training": {"curve": [7]}}, "curve must be a JSON object, not 7"),
+        ({"training": {"curve": [{"decisions": 1}]}}, "rating is missing; it must be a number"),
+        ({"training": {"curve": [{**CURVE[0], "minutes": []}]}}, r"minutes must be .*, not \[\]"),
+        ({"training": {"hardware": "fast"}}, "hardware must be a JSON object, not 'fast'"),
+        ({"training": {"config": {"opponents": {"players": {"x": "1"}}}}}, "x must be .*, not '1'"),
+        ({"network": {"policy": ["wide"]}}, "network must be a whole number, not 'wide'"),
+        ({"advisers": "greedy"}, "advisers must be a list, not 'greedy'"),
+        ({"strength": [7]}, "standings is missing: 7 is not a JSON object"),
+        ({"strength": [{"standings": []}]}, "a match must have 2 standings, not 0"),
+        ({"strength": [without(MATCH, "low")]}, "low is missing; it must be a number"),
     ],
     ids=lambda value: str(value)[:60],
 )
@@ -235,7 +235,7 @@ def test_a_policy_of_the_first_version_and_versions_that_there_are_not(tmp_path)
         assert read_card(path).learnt_version == learnt
     for wrong in (-1, 3, 1.5, True, "1", 10**14):
         write_tensors(path, tensors, whole | {"learnt_version": wrong})
-        with pytest.raises(PolicyError, match="learnt_version is"):
+        with pytest.raises(PolicyError, match="learnt_version must be"):
             read_card(path)
 
 

@@ -150,9 +150,9 @@ def test_the_largest_leads_give_a_ratio(score):
     ("options", "message"),
     [
         ({"elo0": 5, "elo1": 5}, "elo1 must be above elo0"),
-        ({"elo1": float("inf")}, "elo0 and elo1 must be at most 2000 in size, not 0.0 and inf"),
-        ({"elo0": float("nan")}, "elo0 and elo1 must be at most 2000 in size, not nan"),
-        ({"elo0": -1e6}, "elo0 and elo1 must be at most 2000 in size, not -1000000.0"),
+        ({"elo1": float("inf")}, "elo0 and elo1 must be from -2000 to 2000, not 0.0 and inf"),
+        ({"elo0": float("nan")}, "elo0 and elo1 must be from -2000 to 2000, not nan"),
+        ({"elo0": -1e6}, "elo0 and elo1 must be from -2000 to 2000, not -1000000.0"),
         ({"alpha": 0}, "between 0 and 0.5"),
         ({"beta": 0.7}, "between 0 and 0.5"),
     ],

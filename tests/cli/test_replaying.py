@@ -111,7 +111,7 @@ def test_what_is_no_record_leaves_the_page_as_it_was(tmp_path, capsys):
     page.write_text("old", encoding="utf-8")
     wrong.write_text("x" * 2_000_000, encoding="utf-8")
     assert main(["replay", str(wrong), "--html", str(page)]) == 1
-    assert "this is not a file of records" in capsys.readouterr().err
+    assert "this is not a file with records" in capsys.readouterr().err
     assert page.read_text(encoding="utf-8") == "old"
     assert main(["replay", str(wrong), "--html", str(tmp_path / "no" / "page.html")]) == 1
     assert "there is no folder" in capsys.readouterr().err

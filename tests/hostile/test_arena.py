@@ -127,7 +127,7 @@ def test_digests_that_are_none(folder: Path, digests: Any) -> None:
     path.write_text(
         json.dumps({**json.loads(path.read_text("utf-8")), "digests": digests}), "utf-8"
     )
-    with pytest.raises(ArenaError, match=r"is damaged|holds games of another"):
+    with pytest.raises(ArenaError, match=r"is damaged|contains games of another"):
         play_tournament(GAME, PLAYERS, 4, folder=folder)
 
 
@@ -196,7 +196,7 @@ def test_files_of_others_are_not_removed(tmp_path: Path) -> None:
         (tmp_path / name).write_text("mine", "utf-8")
     half.write_text("ours", "utf-8")
     (tmp_path / "settings.json").write_text('{"a": 1}', "utf-8")
-    with pytest.raises(ArenaError, match="holds a tournament with other"):
+    with pytest.raises(ArenaError, match="contains a tournament with a different setting"):
         play_tournament(GAME, PLAYERS, 4, folder=tmp_path)
     assert half.exists()
     (tmp_path / "settings.json").unlink()

@@ -380,7 +380,7 @@ def test_players_think_whatever_numpy_warns_of(name: str) -> None:
 
 
 def test_a_shipped_policy_keeps_its_name() -> None:
-    with pytest.raises(ValueError, match="the player name 'armadora-2p' is taken"):
+    with pytest.raises(ValueError, match="another player has the name 'armadora-2p'"):
         register_player("armadora-2p", RandomPlayer)
 
 

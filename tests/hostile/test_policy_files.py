@@ -75,7 +75,7 @@ def test_a_policy_s_advisers_are_no_files(
         "read_tensors",
         lambda path, *formats: opened.append(path) or read(path, *formats),
     )
-    with pytest.raises(PolicyError, match="only the scripted player, greedy, can advise"):
+    with pytest.raises(PolicyError, match="an adviser must be the scripted player"):
         load_policy(path, GAME)
     assert opened == [path]
 

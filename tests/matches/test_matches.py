@@ -289,7 +289,7 @@ def test_a_wrong_number_of_players(game, number):
 
 
 def test_four_entrants_for_a_game_of_teams():
-    said = "not 4: they play in 2 teams, and an entrant holds all seats of its team"
+    said = "not 4: there are 2 teams, and an entrant has all seats of its team"
     with pytest.raises(ValueError, match=said):
         play_match(FOUR, ["random"] * 4)
 

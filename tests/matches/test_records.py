@@ -89,7 +89,7 @@ def test_dice_are_told(tmp_path):
     text, _ = recorded(next(v for v in VARIANTS if v.game == "armada").make(), "greedy")
     assert re.search(r"\| [0-9a-f]{16} \| (combat|gold|tribes) -?\d.* \| [0-9a-f]{12}\n", text)
     wrong = re.sub(r"\| (combat|gold|tribes) -?\d", r"| \1 9", text, count=1)
-    with pytest.raises(RecordError, match=r"line \d+: chance gave '.*', not '.* 9"):
+    with pytest.raises(RecordError, match=r"line \d+: chance gives '.*' in the replay, but '.* 9"):
         read(tmp_path, wrong)
 
 
@@ -110,13 +110,13 @@ def test_every_line_guards_itself(text, tmp_path):
 def test_a_record_that_was_cut(text, tmp_path):
     lines = text.splitlines(keepends=True)
     for left in range(1, len(lines)):
-        with pytest.raises(RecordError, match=rf"line {left + 1}: the record is cut"):
+        with pytest.raises(RecordError, match=rf"line {left + 1}: the record is incomplete"):
             read(tmp_path, "".join(lines[:left]))
-    with pytest.raises(RecordError, match=rf"line {len(lines)}: the line is cut"):
+    with pytest.raises(RecordError, match=rf"line {len(lines)}: the line is incomplete"):
         read(tmp_path, text[:-1])
     whole = read(tmp_path, text + text)
     assert len(whole) == 2
-    with pytest.raises(RecordError, match="the record is cut"):
+    with pytest.raises(RecordError, match="the record is incomplete"):
         read(tmp_path, text + "".join(lines[:9]))
 
 
@@ -147,15 +147,15 @@ def test_lines_out_of_their_order(text, tmp_path, what):
         (1, 'variant {"game": "armadora", "players": 2, "options": {}}', "made with version None"),
         (2, "player 1 random", "the line must begin with `player 0`"),
         (4, "deal", "the line must begin with `deal`"),
-        (4, "deal | 12 | - | 34", "a generator's word is 16 hexadecimal digits"),
-        (4, "deal | " + "g" * 16 + " | - | 34", "a generator's word is"),
+        (4, "deal | 12 | - | 34", "a random generator's word must have 16 hexadecimal"),
+        (4, "deal | " + "g" * 16 + " | - | 34", "a random generator's word must"),
         (5, "1 pass | 0", "seat 0 is to move, not 1"),
         (5, "0 dance | 0", "unknown action 'dance'"),
         (5, "0 stop | 0", "`stop` is illegal"),
-        (5, "0 pass", "after the action there must be a hash"),
+        (5, "0 pass", "after the action there must be one column"),
         (5, f"0 pass | {'0' * 16} | - | 0", "chance plays no part in `pass`"),
-        (5, "0 pass | 000000000000", "the state after this line is not the recorded one"),
-        (5, "end 1 -1", "this is not how the game ends"),
+        (5, "0 pass | 000000000000", "the state of the replay differs from the recorded"),
+        (5, "end 1 -1", "the replay does not end the game in this way"),
         (5, "x" * 30_000, "longer than any line"),
     ],
 )
@@ -181,7 +181,7 @@ def test_a_record_opens_no_file(tmp_path):
 )
 def test_what_is_no_file_of_records(tmp_path, data):
     """Of most it was said that a line was cut, or longer than any line of a record."""
-    with pytest.raises(RecordError, match="line 1: this is not a file of records"):
+    with pytest.raises(RecordError, match="line 1: this is not a file with records"):
         read(tmp_path, data)
 
 
@@ -207,7 +207,7 @@ def test_another_version_behind_a_record(text, tmp_path):
 def test_a_game_that_has_ended_was_not_stopped(text, tmp_path):
     """It was once accepted, with returns of 0."""
     *lines, _end, _sum = text.splitlines()
-    with pytest.raises(RecordError, match="this is not how the game ends: 'stopped'"):
+    with pytest.raises(RecordError, match="does not end the game in this way: 'stopped'"):
         read(tmp_path, resummed([*lines, "stopped"]))
 
 

@@ -105,7 +105,7 @@ def test_a_player_of_another_variant_is_refused():
     """It would read and write out of bounds."""
     advanced = make_game("armadora", advanced=True)
     for wrong in (RandomPlayer(advanced), GreedyPlayer(THREE), tiny.network(advanced)):
-        message = f"'{wrong.name}' was made for armadora with [23] players.*; this is armadora"
+        message = f"'{wrong.name}' was made for armadora with [23] players.*, but this game is arma"
         with pytest.raises(ValueError, match=message):
             make_player(wrong, TWO)
         with pytest.raises(ValueError, match=message):

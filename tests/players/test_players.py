@@ -97,7 +97,7 @@ def test_a_specification_reads_as_it_is_written(spec):
         ("greedy:a,,b", "greedy has an empty argument"),
         ("greedy:noise=", "greedy has an empty argument"),
         ("greedy:noise=1,noise=2", "noise appears twice"),
-        ("greedy:noise=1,2", "2 has no name, so it must come before the named arguments"),
+        ("greedy:noise=1,2", "the argument 2 has no name: put it before all named arguments"),
         ('greedy:"a', "a double quote is not closed"),
         ("x" * 5000, "at most 4000 characters"),
     ],
@@ -385,7 +385,7 @@ def test_names_that_users_add():
         make_player("backwards:depth=2", TWO)
     with pytest.raises(ValueError, match="stubborn needs times: stubborn:times="):
         make_player("greedy+stubborn", TWO)
-    with pytest.raises(ValueError, match="the player name 'greedy' is taken"):
+    with pytest.raises(ValueError, match="another player has the name 'greedy'"):
         register_player("greedy", tiny.Backwards)
     register_player("fourth", tiny.Backwards, replace=True)  # as in a notebook
     assert make_player("fourth", TWO).rank == 1

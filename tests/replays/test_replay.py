@@ -376,7 +376,7 @@ def test_a_position_that_is_over_has_no_thoughts():
 def test_a_position_record_refuses_nonsense():
     game = make_game("armadora")
     state = game.new_states(0)[0]
-    with pytest.raises(ValueError, match="2 seats need 2 names, got 1"):
+    with pytest.raises(ValueError, match="players must have 2 names, one per seat, not 1"):
         position_record(game, state, ["Ann"])
     with pytest.raises(TypeError):
         position_record(game, 5)

@@ -40,7 +40,7 @@ def test_a_policy_that_learnt_on_tells_of_both_parts(tmp_path):
     assert training["config"]["seed"] == 5
     rows = [row["decisions"] for row in training["curve"]]
     assert rows == [before["decisions"], training["decisions"]]
-    with pytest.raises(ValueError, match="has these weights already"):
+    with pytest.raises(ValueError, match="already has these weights"):
         ship_policy.ship(str(shipped), [folder], shipped)
     # A policy trained from scratch replaces it with its own figures only.
     other = run_of(tmp_path / "three", seed=6)
@@ -61,7 +61,7 @@ def test_several_runs_are_joined_and_their_rivals_have_no_path(tmp_path):
     )
     assert training["config"]["opponents"]["players"] == {"greedy": 1, "one": 2}
     assert training["config"]["start_from"] is None
-    with pytest.raises(ValueError, match=r"one did not begin with .*two"):
+    with pytest.raises(ValueError, match=r"one must have started from .*two, not from"):
         ship_policy.ship("mine", [two, one], shipped)
     ship_policy.ship("mine", [one, two], shipped, mean=2)
     first, last, mean = (
@@ -70,7 +70,7 @@ def test_several_runs_are_joined_and_their_rivals_have_no_path(tmp_path):
     for part, weights in mean.items():
         assert weights == pytest.approx((first[part] + last[part]) / 2, abs=1e-6)
     assert any((mean[part] != last[part]).any() for part in mean)
-    with pytest.raises(ValueError, match="the mean is of 1 to 2 runs, not 3"):
+    with pytest.raises(ValueError, match="--mean must be from 1 to 2, the number of runs, not 3"):
         ship_policy.ship("mine", [one, two], shipped, mean=3)
 
 

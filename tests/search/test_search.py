@@ -283,7 +283,7 @@ def test_who_is_not_to_move_is_not_asked():
 
 def test_policy_search_refuses_who_does_not_think():
     game = make_game("armadora")
-    with pytest.raises(ValueError, match="reports its thoughts, got greedy"):
+    with pytest.raises(ValueError, match="reports probabilities and a value, got greedy"):
         PolicySearchPlayer(game, GreedyPlayer(game))
     with pytest.raises(ValueError, match="probabilities and a value, got random"):
         PolicySearchPlayer(game, RandomPlayer(game))
@@ -315,7 +315,7 @@ def test_policy_search_refuses_boundless_numbers(name, number):
 def test_what_is_counted_is_a_whole_number(player, name):
     game = make_game("armadora")
     for number in (float("inf"), 2**25, 1e300):
-        with pytest.raises(ValueError, match=f"{name} is too large"):
+        with pytest.raises(ValueError, match=f"{name} must be at most 16777216 in size"):
             player(game, 2, **{name: number})
     with pytest.raises(ValueError, match=f"{name} must be a whole number, got 2.5"):
         player(game, 2, **{name: 2.5})

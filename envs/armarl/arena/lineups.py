@@ -1,4 +1,4 @@
-"""Lineups: the choice of players that meet, and of their seats.
+"""Lineups: the choice of the players that meet, and of their seats.
 
 A *lineup* assigns a player to each side of the game, or with mixed teams to each seat. It is played
 in several *arrangements*. Each arrangement gives a *table*: one entrant per seat.
@@ -17,9 +17,11 @@ from armarl.core.game import Game
 
 Lineup = tuple[int, ...]
 KINDS = ("round-robin", "ladder", "field")
-MOST_LINEUPS = 100_000
-MOST_ENTRANTS = 100  # the intervals of all pairs then take one core a minute or two
-_ALL_UP_TO = 3  # up to this many places, all arrangements are played
+MOST_LINEUPS = 100_000  # maximum number of lineups in a tournament
+# Maximum number of players in a tournament. The intervals of all their pairs take one core a minute
+# or two.
+MOST_ENTRANTS = 100
+_ALL_UP_TO = 3  # maximum number of places for which all arrangements are always played
 
 
 def lineups(
@@ -27,14 +29,15 @@ def lineups(
 ) -> list[Lineup]:
     """Return the lineups of a tournament as tuples of entrant numbers.
 
-    With fewer entrants than places, entrants fill several places, in every way: A B B, A A B.
+    If there are fewer entrants than places, one entrant also fills all spare places. There is a
+    lineup for each choice of this entrant, such as A A B and A B B.
 
     Args:
         entrants: number of players in the tournament.
         game: the variant that is played.
         kind: "round-robin": every group of entrants meets. "ladder": only neighbours in the given
             order meet. "field": the first entrant meets the others, which never meet without it.
-        mixed: every seat has its own entrant, so that partners are different players.
+        mixed: whether every seat has its own entrant, so that partners are different players.
 
     Raises:
         ValueError: there are fewer than 2 entrants or more than MOST_ENTRANTS, the kind is
@@ -69,17 +72,17 @@ def lineups(
 def _refuse_too_many(entrants: int, number: int) -> None:
     if number > MOST_LINEUPS:
         raise ValueError(
-            f"{entrants:,} players make {number:,} lineups, more than {MOST_LINEUPS:,}; a ladder "
-            "has fewer"
+            f"{entrants:,} players make {number:,} lineups, but at most {MOST_LINEUPS:,} are "
+            'allowed; kind "ladder" makes fewer'
         )
 
 
 def tables(lineup: Lineup, game: Game, mixed: bool = False, every: bool = False) -> list[Lineup]:
-    """Return the arrangements of a lineup: the entrant in each seat.
+    """Return the arrangements of a lineup. Each is a tuple with the entrant in each seat.
 
-    These are all arrangements for up to 3 places, for mixed teams, and with `every`. For 4
-    different entrants they form a Latin square in which each entrant has every place once, and
-    follows each other entrant directly once (Williams, 1949).
+    For up to 3 places, for repeated entrants, for mixed teams and with `every`, these are all
+    arrangements. For 4 different entrants they form a Latin square: each entrant has every place
+    once, and directly follows each other entrant once (Williams, 1949).
 
     Example:
         >>> from armarl import make_game
@@ -114,7 +117,7 @@ def _places(game: Game, mixed: bool) -> int:
 
 
 def _filled(group: Lineup, places: int) -> list[Lineup]:
-    """Fill a group that is smaller than the table, repeating each of its members in turn."""
+    """Return the lineups of a group. In each one, another member fills all spare places."""
     if len(group) == places:
         return [group]
     spare = places - len(group)
@@ -122,6 +125,9 @@ def _filled(group: Lineup, places: int) -> list[Lineup]:
 
 
 def _latin_square(size: int) -> list[list[int]]:
-    """Return a row-complete Latin square of even size: each ordered pair is adjacent once."""
+    """Return a row-complete Latin square of even size.
+
+    Every ordered pair of different numbers is adjacent in exactly one row.
+    """
     first = [i // 2 if i % 2 == 0 else size - 1 - i // 2 for i in range(size)]
     return [[(number + row) % size for number in first] for row in range(size)]

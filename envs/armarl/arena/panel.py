@@ -2,8 +2,8 @@
 
 One opponent is not enough. A deterministic opponent can be learnt by heart, and a player that beats
 one opponent may lose to a weaker one. The panel has weak and strong players, with and without
-randomness. Some of them are *held out*: they are for measuring only, never for training against. A
-game adds its own players (`PANEL` and `HELD_OUT` in its `rivals`).
+randomness. Some of them are *held out*: use them to measure players, never to train them. A game
+adds its own players (`PANEL` and `HELD_OUT` in its `rivals` module).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from armarl.matches.standings import Standing
 from armarl.players.registry import PlayerLike
 from armarl.workers.jobs import Workers
 
-PLAIN = ("random", "greedy", "greedy:noise=0.2")  # in every game
-VARIED = ("random:patient", "greedy:first_random=1")  # where the game has `rivals`
+PLAIN = ("random", "greedy", "greedy:noise=0.2")  # in the panel of every game
+VARIED = ("random:patient", "greedy:first_random=1")  # only for games with a `rivals` module
 PLAIN_HELD_OUT = ("greedy:noise=0.5",)
 VARIED_HELD_OUT = ("greedy:first_random=2",)
 
 
 @dataclass(frozen=True)
 class Member:
-    """A panel player, as a specification, and whether it is held out of all training."""
+    """A panel player: its specification, and whether it must not be used in training."""
 
     player: str
     held_out: bool = False
@@ -38,13 +38,14 @@ class Member:
 
 @dataclass(frozen=True)
 class PanelResult:
-    """A player's results against the panel; `as_dict` returns them as plain JSON types.
+    """A player's results against the panel. `as_dict` returns them as plain JSON types.
 
     Attributes:
-        matches: the match with each member, in order.
+        matches: the match against each member, in the order of `members`.
         members: the members of the panel.
-        score: the mean win rate and the two ends of its 95 % interval.
-        held_out: the same over the held-out members.
+        score: the mean win rate against all members, and the two ends of its 95 % interval.
+        held_out: the mean win rate against the held-out members, and the two ends of its 95 %
+            interval.
     """
 
     matches: tuple[MatchResult, ...]
@@ -93,15 +94,15 @@ def play_panel(
     Args:
         game: a game, or a game's name for its default options.
         player: the player to measure.
-        games: number of games against each member; rounded up to whole deals.
-        seed: seed; the same seed repeats the result exactly. Member `k` gets the seed `seed + k`.
+        games: number of games against each member, rounded up to whole deals.
+        seed: seed. The same seed repeats the result exactly. Member `k` gets the seed `seed + k`.
         workers: as in `play_match`.
-        progress: as in `play_match`; it starts again with each match.
+        progress: as in `play_match`. Its counts start again with each match.
         records: as in `play_match`.
 
     Raises:
-        TypeError, ValueError, OSError: as in `play_match`. A seed too large for the last member
-            is refused before anything is played.
+        TypeError, ValueError, OSError: as in `play_match`. A seed that is too large for the last
+            member raises an error before the first game.
 
     Example:
         >>> result = play_panel("armadora", "greedy", games=2)
@@ -124,7 +125,7 @@ def play_panel(
 
 
 def _mean(standings: list[Standing]) -> tuple[float, float, float]:
-    """Return the mean win rate of independent matches, and its interval."""
+    """Return the mean win rate of independent matches, and the ends of its 95 % interval."""
     mean = sum(standing.win_rate for standing in standings) / len(standings)
     below = math.hypot(*(standing.win_rate - standing.low for standing in standings))
     above = math.hypot(*(standing.high - standing.win_rate for standing in standings))

@@ -1,7 +1,7 @@
-"""Cards of saved policies: checked metadata. `policy_card_text` formats them.
+"""Cards of saved policies: their checked metadata. `policy_card_text` formats cards as text.
 
-A file may come from a stranger, and nothing else reads most of its metadata. A card leaves out
-missing entries, and refuses entries of the wrong type.
+A file may come from a stranger, and no other code reads most of its metadata. `read_card` leaves
+out missing entries and refuses entries of the wrong type.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from armarl.policies.saved_policy import policy_file, read_policy
 from armarl.policies.weight_kinds import weight_kind
 
 WINS = "wins/"  # prefix of an anchor's name in a row of a training curve
-_LARGEST = 1e15  # no number in a file's metadata is as large
+_LARGEST = 1e15  # numbers in metadata must be smaller in size
 _KINDS: Mapping[type, str] = {
     int: "a whole number",
     float: "a number",
     str: "text",
     list: "a list",
-    dict: "a table",
+    dict: "a JSON object",
 }
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ Row = Mapping[str, float]  # row of a training curve: decisions, minutes, rating
 
 
 class Training(NamedTuple):
-    """The training of a policy; entries that its file lacks are None or empty.
+    """The training of a policy. Entries that its file lacks are None or empty.
 
     Attributes:
         learner: the learner's name in configurations.
@@ -45,9 +45,9 @@ class Training(NamedTuple):
         decisions: number of decisions.
         minutes: training time over all parts of the run.
         threads: number of threads.
-        share: share of the games in which opponents held seats.
-        rivals: these opponents, and the share of such games that each held.
-        head_start: what training began with, in words.
+        share: share of the games in which opponents played, 0 to 1.
+        rivals: each of these opponents, with its share of these games.
+        head_start: the policy or the teacher's games from which training started, as text.
         curve: results against the anchors during training.
         hardware: the hardware of the run.
     """
@@ -68,10 +68,11 @@ class Measured(NamedTuple):
     """A match that measured a policy.
 
     rival: the opponent's specification.
-    held_out: whether no player with its specification was met or asked in training.
+    held_out: True if training did not use a player with this specification as an opponent, a
+        teacher or an adviser.
     seed: seed of the match.
-    standing: the policy's result, not the opponent's.
-    version: the version of the game that was played.
+    standing: the policy's result (not the opponent's).
+    version: the version of the game in this match.
     """
 
     rival: str
@@ -86,17 +87,17 @@ class Card:
     """The description of a saved policy.
 
     Attributes:
-        name: the name by which it was requested.
-        game: the game that it plays.
+        name: the name or path that was given to `read_card`.
+        game: name of the game that the policy plays.
         players: the number of players.
         options: the game's options.
-        learnt_version: the version of the game that it learnt.
-        plays: one sentence on how it chooses actions.
-        network: the widths of its layers, by part.
+        learnt_version: the version of the game under which the policy was trained.
+        plays: one sentence on how the policy chooses actions.
+        network: the widths of the layers of each part of the network.
         parameters: number of weights.
-        training: how it was trained.
-        strength: matches that measured it.
-        again: the command that trains a similar policy, if there is one.
+        training: the policy's training.
+        strength: the matches that measured the policy.
+        again: a command that trains a similar policy, or None.
 
     Example:
         >>> card = read_card("armadora-2p")
@@ -158,7 +159,7 @@ def _learnt_version(metadata: dict[str, Any]) -> int:
     if learnt is None:
         return version
     if not 0 <= learnt <= version:
-        raise ValueError(f"learnt_version is {learnt}, not a version from 0 to {version}")
+        raise ValueError(f"learnt_version must be 0 to {version}, not {learnt}")
     return learnt
 
 
@@ -172,18 +173,24 @@ def _found(said: Any, place: str, kind: type[T]) -> T | None:
         if said is None:
             return None
         if not isinstance(said, dict):
-            raise ValueError(f"there is no {brief(place)} in {brief(repr(said))}")
+            raise ValueError(
+                f"{brief(place)} is missing: {brief(repr(said))} is not {_KINDS[dict]}"
+            )
         said = said.get(key)
     return None if said is None else _checked(said, place, kind)
 
 
 def _checked(value: Any, place: str, kind: type[T]) -> T:
-    """Check a value's type. An int also counts as a float; huge numbers and NaN do not count."""
+    """Return a value after a check of its type. An int may stand for a float.
+
+    Raises:
+        ValueError: the value is of another type, NaN, or too large.
+    """
     right = isinstance(value, (int, float) if kind is float else kind)
     if kind in (int, float) and right:
         right = not isinstance(value, bool) and abs(value) < _LARGEST  # False for NaN
     if not right:
-        raise ValueError(f"{brief(place)} is {brief(repr(value))}, not {_KINDS[kind]}")
+        raise ValueError(f"{brief(place)} must be {_KINDS[kind]}, not {brief(repr(value))}")
     found: T = value
     return found
 
@@ -191,7 +198,7 @@ def _checked(value: Any, place: str, kind: type[T]) -> T:
 def _needed(said: Any, place: str, kind: type[T]) -> T:
     value = _found(said, place, kind)
     if value is None:
-        raise ValueError(f"there is no {place}")
+        raise ValueError(f"{place} is missing; it must be {_KINDS[kind]}")
     return value
 
 
@@ -200,7 +207,7 @@ def _texts(said: Any, place: str) -> list[str]:
 
 
 def _numbers(said: Any, place: str) -> dict[str, float]:
-    """Return a table of numbers by name."""
+    """Return the numbers of a JSON object by name, or {} if it is missing."""
     return {
         name: _checked(number, f"{place}.{name}", float)
         for name, number in (_found(said, place, dict) or {}).items()
@@ -208,7 +215,7 @@ def _numbers(said: Any, place: str) -> dict[str, float]:
 
 
 def _widths(metadata: Any) -> dict[str, list[int]]:
-    """Return the widths of the network's layers; files of the first format lack them."""
+    """Return the widths of the network's layers by part. Files of the first format lack them."""
     parts: dict[str, Any] = _found(metadata, "network", dict) or {}
     return {
         part: [_checked(width, "network", int) for width in _checked(found, "network", list)]
@@ -264,7 +271,7 @@ def _strength(metadata: Any) -> list[Measured]:
     for match in _found(metadata, "strength", list) or []:
         standings = _needed(match, "standings", list)
         if len(standings) != 2:
-            raise ValueError(f"a match has {len(standings)} standings instead of 2")
+            raise ValueError(f"a match must have 2 standings, not {len(standings)}")
         policy, rival = map(_standing, standings)
         seed = _needed(match, "seed", int)
         version = _found(match, "variant.version", int)
@@ -273,7 +280,10 @@ def _strength(metadata: Any) -> list[Measured]:
 
 
 def _met(metadata: Any) -> set[str]:
-    """Names of the players that the policy met or asked in training, as matches name them."""
+    """Return the players that training used: opponents, the teacher and advisers.
+
+    The names are those that matches use.
+    """
     config = "training.config"
     players = _numbers(metadata, f"{config}.opponents.players")
     share = _found(metadata, f"{config}.opponents.share", float)
@@ -287,7 +297,7 @@ def _met(metadata: Any) -> set[str]:
 def _called(name: str) -> str:
     try:
         return label(as_spec(name))
-    except ValueError:  # not a specification; a file may hold any text
+    except ValueError:  # not a specification: a file may contain any text
         return name
 
 
@@ -300,7 +310,7 @@ def _standing(said: Any) -> Standing:
 
 
 def _again(path: Path) -> str | None:
-    """Return the command that trains a policy like a shipped policy, or like a run's policy."""
+    """Return a command that trains a similar policy. Only shipped and runs' policies have one."""
     shipped = {file: name for name, file in shipped_policies().items()}
     if path in shipped:
         return f"armarl train {shipped[path]}"

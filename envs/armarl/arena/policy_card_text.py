@@ -1,4 +1,4 @@
-"""Cards of saved policies as text: for a terminal, and for the page of the shipped policies."""
+"""Cards of saved policies as text, for a terminal and for the docs page of shipped policies."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TypeVar
 from armarl.arena.policy_card import WINS, Card, Measured, Row, Training
 from armarl.common.messages import listed, printable
 
-_MOST_SHOWN = 6  # rows of a curve, so that a card with 15 rivals fits into 40 lines
-_WIDTH, _LABEL, _BAR = 100, 10, 24  # widths of lines, of labels, and of a curve's bars
+_MOST_SHOWN = 6  # maximum number of curve rows; a card with 15 rivals then fits into 40 lines
+_WIDTH, _LABEL, _BAR = 100, 10, 24  # widths of a line, a label, and a curve's longest bar
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ def card_text(card: Card) -> str:
 
 
 def facts(card: Card) -> dict[str, str]:
-    """Return the facts of a card other than its matches and its curve, by label."""
+    """Return the facts of a card by label, without its matches and its curve."""
     training = card.training
     seed = None if training.seed is None else f"seed {training.seed}"
     decisions = None if training.decisions is None else f"{training.decisions:,} decisions"
@@ -41,7 +41,7 @@ def facts(card: Card) -> dict[str, str]:
         "network": _layers(card),
         "learner": ", ".join(part for part in learner if part),
         "hardware": ", ".join(f"{name} {what}" for name, what in training.hardware.items()),
-        "began with": training.head_start or "",
+        "start": training.head_start or "",
         "rivals": _rivals(training),
     }
     return {label: said for label, said in words.items() if said}
@@ -60,7 +60,7 @@ def table(card: Card) -> str:
 
 
 def versions(card: Card) -> str:
-    """Format the versions of the game's rules that a policy learnt, and was measured under.
+    """Format the versions of the rules under which a policy was trained and measured.
 
     Example:
         >>> from armarl import read_card
@@ -76,15 +76,15 @@ def versions(card: Card) -> str:
 
 
 def version_note(card: Card, measured: Measured) -> str:
-    """Return " (version N)" if other matches of the card were played under later rules."""
+    """Return " (version N)" if the card has a match under later rules than this one, else ""."""
     versions = [match.version or 0 for match in card.strength]
     return f" (version {measured.version})" if (measured.version or 0) < max(versions) else ""
 
 
 def _layers(card: Card) -> str:
-    """Format the widths of the network's layers."""
+    """Format the widths of the network's layers and the number of its weights."""
     parts = [f"{part} {'-'.join(map(str, w))}" for part, w in card.network.items() if w]
-    numbers = f"{card.parameters:,} numbers"
+    numbers = f"{card.parameters:,} weights"
     return f"{', '.join(parts)}: {numbers}" if parts else numbers
 
 
@@ -93,7 +93,7 @@ def _lines(card: Card) -> Iterator[str]:
     for label, words in facts(card).items():
         if label != "table":
             yield _labelled(label, words)
-    yield _labelled("again", card.again or "no command; `info --json` shows the settings")
+    yield _labelled("retrain", card.again or "no command; `info --json` shows the settings")
     if card.strength:
         yield f"\nstrength, seed {', '.join(map(str, sorted({m.seed for m in card.strength})))}"
         yield from _strength_table(card)
@@ -138,7 +138,7 @@ def _strength_table(card: Card) -> Iterator[str]:
 
 
 def _curve_table(curve: Sequence[Row]) -> Iterator[str]:
-    """Format some rows of a curve, including the first and the last."""
+    """Yield a table with some rows of a curve, including the first and the last."""
     anchors = list(dict.fromkeys(name for row in curve for name in row if name.startswith(WINS)))
     names = [name.removeprefix(WINS) for name in anchors]
     yield f"{'decisions':>14}{'rating':>8}  {'':<{_BAR}}" + "".join(

@@ -1,24 +1,27 @@
-"""Ratings: player strengths estimated from game results, with reliable intervals.
+"""Ratings: player strengths estimated from game results, with 95 % intervals.
 
-The model is Luce's choice, the first stage of Plackett and Luce: side `k` wins with a probability
-proportional to `exp(strength + seat)`. The strength is the mean over the side's players, and `seat`
-is the value of the seat. A shared victory is split into parts. The prior is weak: it adds a tenth
-of a drawn game at every table, so that ratings stay finite for players that won or lost every game.
+The model is Luce's choice model, the first stage of Plackett and Luce: side `k` wins with a
+probability proportional to `exp(strength + seat)`. The strength is the mean over the side's
+players, and `seat` is the value of the seat. A shared victory is split into parts. A weak prior
+adds a tenth of a drawn game at every table, so that the ratings of players that won or lost every
+game are finite.
 
-The games of a deal are not independent, as they share its luck. The bootstrap (Efron, 1979)
-therefore resamples whole deals. The standard error of a rating is the spread of its resampled
-values. Where one side won nearly every game, the deals hardly differ and this spread means nothing.
-There the likelihood's own standard error, which assumes independent games, is mixed in, but only if
-this lengthens the interval. The less information the games have, the more it weighs. An interval
-holds all ratings whose profile likelihood is high enough: the threshold follows Student's
-distribution for the number of deals, widened by the ratio of the two errors. An interval is
-therefore lopsided where the games are, and nearly open, 5000 points wide, where the games decide
-nothing. `scripts/checks/rating_coverage.py` measures the coverage of these intervals. (Small pilots
-also tried percentile and bootstrap-t intervals. Their coverage was lower where one player wins
-nearly all. The packages choix and openskill were not tried: according to their documentation,
-neither models seats and deals.)
+The games of a deal are not independent, because they share the luck of the deal. The bootstrap
+(Efron, 1979) therefore resamples whole deals. The standard error of a rating is the spread of its
+resampled values. If one side won nearly every game, the deals hardly differ and this spread means
+nothing. The bootstrap's error is then mixed with the likelihood's error, which assumes independent
+games. The less information the games have, the more the likelihood's error weighs. The mixture is
+used only if it lengthens the interval.
 
-Everything depends on few numbers: for each deal and table, the summed victory shares of each side.
+An interval contains all ratings whose profile likelihood is high enough. The threshold follows
+Student's distribution for the number of deals, widened by the ratio of the error to the
+likelihood's error. So an interval is asymmetric if the likelihood is. If the games decide nothing,
+the interval ends 5000 points from the rating. `scripts/checks/rating_coverage.py` measures the
+coverage of these intervals. (Small pilots also tried percentile and bootstrap-t intervals. Their
+coverage was lower where one player wins nearly all games. The packages choix and openskill were not
+tried: according to their documentation, neither models seats and deals.)
+
+The ratings depend only on the summed victory shares of each side, for each deal and table.
 """
 
 from __future__ import annotations
@@ -34,23 +37,24 @@ Floats = NDArray[np.float64]
 
 ELO = 400 / math.log(10)  # Elo points of one unit of strength
 DRAWN = 0.1  # the prior: drawn games added to every table
-RESAMPLES = 1000
+RESAMPLES = 1000  # default number of bootstrap resamples
 LEAST_DEALS = 2  # one deal alone does not show how much deals differ
-LEVEL = 0.95
-_RIDGE = 1e-6  # fixes the overall mean, which no difference depends on
-# Newton's method: most steps, longest step and precision, in units of strength.
+LEVEL = 0.95  # coverage of the intervals
+_RIDGE = 1e-6  # weight of a penalty that fixes the mean strength; differences do not depend on it
+# Newton's method: maximum number of steps, and in units of strength, maximum step and precision.
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7
-_WIDEST = 5000 / ELO  # the largest distance of an interval's end from the estimate
-_DOUBT = 4.0  # information at which bootstrap and likelihood weigh the same, see `trust`
+_WIDEST = 5000 / ELO  # maximum distance of an interval's end from the rating, in units of strength
+_DOUBT = 4.0  # information (1 / variance) at which the two errors weigh the same, see `trust`
 _CLOSE_END = 1e-4  # precision of an interval's end, in units of strength
-AT_ONCE = 1 << 25  # floats of an array that is processed in portions
-_LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # lower bounds for a divisor and a logarithm
+AT_ONCE = 1 << 25  # floats in one portion of a large array
+_LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # lower bounds: a divisor, the argument of a logarithm
 
 
 class Tally(NamedTuple):
     """The results of a tournament, in the form that ratings need.
 
-    A *table* is one way to seat the players. Entries of a deal not played at a table are 0.
+    A *table* is one way to seat the players. If a deal was not played at a table, its entries are
+    0.
 
     Attributes:
         members: each player's share of each side's strength, (tables, sides, players).
@@ -63,7 +67,7 @@ class Tally(NamedTuple):
 
     @property
     def games(self) -> Floats:
-        """The number of games, (deals, tables)."""
+        """Number of games, (deals, tables)."""
         return np.asarray(self.shares.sum(axis=2))
 
 
@@ -77,7 +81,7 @@ class Estimates(NamedTuple):
 
     @property
     def differs(self) -> NDArray[np.bool_]:
-        """True where 0 lies outside the interval."""
+        """Mask of the values whose interval does not contain 0."""
         return (self.low > 0) | (self.high < 0)
 
 
@@ -106,11 +110,11 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
         seed: seed of the bootstrap.
 
     Raises:
-        ValueError: there are fewer than 2 deals, which do not show how much deals differ.
+        ValueError: there are fewer than 2 deals. One deal does not show how much deals differ.
     """
     players, sides = tally.members.shape[2], tally.members.shape[1]
     if np.count_nonzero(tally.shares.any(axis=(1, 2))) < LEAST_DEALS:
-        raise ValueError(f"ratings need at least {LEAST_DEALS} deals")
+        raise ValueError(f"ratings need at least {LEAST_DEALS} deals with results")
     contrasts = _contrasts(players, sides, anchor)
     found = _with_intervals(tally, contrasts, resamples, seed)
     pairs = players * (players - 1) // 2
@@ -126,7 +130,11 @@ def likeliest(tally: Tally, anchor: int = 0) -> Floats:
 
 
 def _contrasts(players: int, sides: int, anchor: int) -> Floats:
-    """Rows over all parameters: ratings relative to the anchor, pair differences, seats."""
+    """Return contrasts as rows, (contrasts, parameters).
+
+    They are the ratings relative to the anchor, the differences of pairs, and the seats' values
+    relative to their mean.
+    """
     identity = np.eye(players + sides)
     rows = [identity[i] - identity[anchor] for i in range(players)]
     rows += [identity[i] - identity[j] for i, j in zip(*np.triu_indices(players, 1), strict=True)]
@@ -140,7 +148,7 @@ def _part(found: Estimates, first: int, last: int | None) -> Estimates:
 
 
 def _square(upper: Estimates, players: int) -> Estimates:
-    """Turn pair differences into full antisymmetric matrices."""
+    """Return the differences of pairs as full antisymmetric matrices."""
     i, j = np.triu_indices(players, 1)
     value, low, high, error = np.zeros((4, players, players))
     value[i, j], low[i, j], high[i, j], error[i, j] = upper
@@ -157,22 +165,23 @@ def _square(upper: Estimates, players: int) -> Estimates:
 
 
 class _Model(NamedTuple):
-    """The design matrix. Parameters are the players' strengths, then the seat values.
+    """The model of the win probabilities.
 
     Attributes:
-        design: the design matrix, (tables, sides, parameters).
+        design: the design matrix, (tables, sides, parameters). The parameters are the players'
+            strengths, then the values of the seats.
     """
 
     design: Floats
 
     @property
     def rows(self) -> Floats:
-        """The design as rows, (tables * sides, parameters)."""
+        """The design matrix as rows, (tables * sides, parameters)."""
         return self.design.reshape(-1, self.design.shape[2])
 
     @property
     def portion(self) -> int:
-        """The number of tallies that are fitted at once."""
+        """Number of tallies that are fitted at once, so that the arrays stay small."""
         tables, sides, size = self.design.shape
         return int(max(1, AT_ONCE // (tables * sides * size + size * size)))
 
@@ -189,12 +198,12 @@ def portions(count: int, size: int) -> list[slice]:
 
 
 def _fit(model: _Model, totals: Floats, start: Floats | None = None) -> Floats:
-    """Fit many tallies at once by Newton's method; returns (batch, parameters).
+    """Return the most likely parameters of many tallies, (batch, parameters), by Newton's method.
 
     Args:
-        model: the design.
+        model: the model.
         totals: summed victory shares, (batch, tables, sides).
-        start: initial parameters, (parameters,).
+        start: initial parameters, (parameters,). None: all 0.
     """
     size = model.design.shape[2]
     totals = totals + DRAWN / totals.shape[2]
@@ -218,7 +227,7 @@ def _slope_and_bend(model: _Model, totals: Floats, strengths: Floats) -> tuple[F
 
 
 def _stepped(strengths: Floats, step: Floats) -> tuple[Floats, float]:
-    """Take a step, shortened where it is too long; also return the longest step."""
+    """Return the strengths after a step, with long steps shortened, and the longest given step."""
     longest = np.abs(step).max(axis=1, keepdims=True)
     cut = np.minimum(1, _LONGEST_STEP / np.maximum(longest, _CLOSE))
     return strengths + step * cut, float(longest.max(initial=0))
@@ -232,7 +241,10 @@ def _chances(model: _Model, strengths: Floats) -> Floats:
 
 
 def _information(model: _Model, expected: Floats, chances: Floats) -> Floats:
-    """Negated second derivatives: the summed covariance of the design's rows at each table."""
+    """Return the negated second derivatives of the log likelihood.
+
+    They are the covariances of the design's rows, summed over the tables.
+    """
     size, weights = model.design.shape[2], expected.reshape(len(expected), 1, -1)
     whole = (model.rows.T * weights) @ model.rows
     means = np.einsum("btk,tkp->btp", chances, model.design)
@@ -247,7 +259,8 @@ def _with_intervals(tally: Tally, rows: Floats, resamples: int, seed: int) -> Es
     best = _fit(model, totals)[0]
     independent = _independent_errors(model, totals, best, rows)
     spread = _bootstrapped_errors(model, shares, best, rows, resamples, seed)
-    trust = 1 / (1 + _DOUBT * independent**2)  # in the bootstrap; near 0 for few decisive games
+    # The weight of the bootstrap's error. It is near 0 if few games were decisive.
+    trust = 1 / (1 + _DOUBT * independent**2)
     mixed = np.sqrt(trust * spread**2 + (1 - trust) * independent**2)
     error = np.maximum(spread, mixed)
     excess = np.divide(error, independent, out=np.ones_like(error), where=independent > 0)
@@ -260,7 +273,10 @@ def _with_intervals(tally: Tally, rows: Floats, resamples: int, seed: int) -> Es
 
 
 def _independent_errors(model: _Model, totals: Floats, best: Floats, rows: Floats) -> Floats:
-    """Standard errors of contrasts from the likelihood's curvature, for independent games."""
+    """Return standard errors of contrasts from the likelihood's curvature.
+
+    They assume that all games are independent.
+    """
     _, bend = _slope_and_bend(model, totals + DRAWN / totals.shape[2], best[None])
     return np.asarray(np.sqrt((rows @ np.linalg.inv(bend[0]) * rows).sum(axis=1)))
 
@@ -268,7 +284,7 @@ def _independent_errors(model: _Model, totals: Floats, best: Floats, rows: Float
 def _bootstrapped_errors(
     model: _Model, shares: Floats, best: Floats, rows: Floats, resamples: int, seed: int
 ) -> Floats:
-    """Standard errors of contrasts from the bootstrap over deals."""
+    """Return standard errors of contrasts from the bootstrap over deals."""
     deals = len(shares)
     stream = np.random.SeedSequence(seed, spawn_key=(0,))  # separate from the deals' streams
     rng = np.random.default_rng(stream)
@@ -288,12 +304,12 @@ def _bootstrapped_errors(
 def _highest(
     model: _Model, totals: Floats, best: Floats, rows: Floats, drop: Floats, guess: Floats
 ) -> Floats:
-    """Return the largest value of each contrast for which the log likelihood falls by `drop`.
+    """Return the upper end of each contrast's interval.
 
-    The fall is convex in the contrast. So Newton's method converges, from above after at most its
-    first step.
+    There the log likelihood is lower by `drop` than at its maximum. The fall is convex in the
+    contrast, so Newton's method converges. After its first step it approaches the end from above.
     """
-    free = np.flatnonzero(rows.any(axis=1))  # the anchor's own row is all zeros
+    free = np.flatnonzero(rows.any(axis=1))  # the row of the anchor's own rating is all zeros
     widest = rows @ best + _WIDEST
     ends = np.minimum(guess, widest)
     totals = totals + DRAWN / totals.shape[2]
@@ -312,7 +328,7 @@ def _ends(
     guess: Floats,
     widest: Floats,
 ) -> Floats:
-    """Do the work of `_highest` for one portion of contrasts; no end exceeds `widest`."""
+    """Return the upper ends of one portion of contrasts, see `_highest`. None exceeds `widest`."""
     most = _log_likelihood(model, totals, best[None])
     strengths, ends = np.tile(best, (len(rows), 1)), guess
     for _ in range(_STEPS):
@@ -328,10 +344,10 @@ def _ends(
 def _fit_held(
     model: _Model, totals: Floats, rows: Floats, values: Floats, start: Floats
 ) -> tuple[Floats, Floats]:
-    """Fit the parameters with one contrast held at a given value in each entry of the batch.
+    """Fit the parameters under a constraint: in each entry of the batch, a contrast has a value.
 
     Returns:
-        The parameters, (batch, parameters), and the rate at which the log likelihood falls with
+        The parameters, (batch, parameters), and the decrease of the log likelihood per unit of
         the value.
     """
     strengths, pull = start, np.zeros(len(start))
@@ -354,8 +370,8 @@ def _log_likelihood(model: _Model, totals: Floats, strengths: Floats) -> Floats:
 
 
 def student_quantile(freedom: int, level: float = LEVEL) -> float:
-    """Number of standard errors within which Student's distribution has probability `level`."""
-    angles = np.linspace(0, np.pi / 2, 20_001)[:-1]  # their tangents are the quantiles
+    """Return the number of standard errors within which Student's t has probability `level`."""
+    angles = np.linspace(0, np.pi / 2, 20_001)[:-1]  # the quantiles are tangents of angles
     density = np.cos(angles) ** (freedom - 1)
     reached = np.cumsum((density[1:] + density[:-1]) / 2)
     angle = np.interp(level * reached[-1], reached, angles[1:])

@@ -1,4 +1,4 @@
-"""Tournaments made of recorded games: people and players rated alike."""
+"""Tournaments made from recorded games, to rate people and programs together."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from armarl.matches.records import Record
 
 
 def recorded_tournaments(records: Iterable[Record]) -> list[Tournament]:
-    """Make a tournament of the recorded games of each variant.
+    """Make a tournament from the recorded games of each variant.
 
-    Players are those that the records name, so a person who plays under one name is one player.
-    Games with the same deal count as one deal. A game that was stopped has no result, and is left
-    out.
+    The names in the records tell players apart: the games under one name are those of one player.
+    Games with the same first position count as one deal. A game that was stopped has no result and
+    is left out.
 
     Args:
         records: the games, from `read_records`.
@@ -65,6 +65,7 @@ def _tournament(records: list[Record]) -> Tournament:
         )
     if len(players) > MOST_ENTRANTS:
         raise ValueError(
-            f"{len(players)} players are too many to rate: records may name at most {MOST_ENTRANTS}"
+            f"the records of a variant name {len(players)} players, but at most {MOST_ENTRANTS} "
+            "can be rated"
         )
     return Tournament(game, tuple(players), "recorded", False, False, 0, tuple(games))

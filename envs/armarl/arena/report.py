@@ -27,12 +27,12 @@ th:first-child, td:first-child { text-align: left; } td.cell { text-align: cente
 td small { opacity: .7; } svg { max-width: 100%; height: auto; }
 svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
 """
-_ROW, _LEFT, _WIDTH = 26, 250, 900  # plot sizes in pixels
-_BARS = 24
+_ROW, _LEFT, _WIDTH = 26, 250, 900  # row height, width of the names, and plot width, in pixels
+_BARS = 24  # maximum number of bars in the plot of game lengths
 
 
 def write_report(summary: Summary, folder: str | Path) -> Path:
-    """Write `summary.json`, `ratings.csv` and `report.html` to a folder; return the page's path."""
+    """Write `summary.json`, `ratings.csv` and `report.html`. Return the path of `report.html`."""
     texts = (json.dumps(summary.as_dict(), indent=2) + "\n", summary.csv(), html(summary))
     for name, text in zip(REPORTS, texts, strict=True):
         write_text(Path(folder) / name, text)
@@ -49,7 +49,7 @@ def html(summary: Summary) -> str:
         f"<h1>{escape(title)}</h1>",
         f'<p class="note">{escape(options)}. {escape(t.kind)}, {len(t.games):,} games: {deals:,} '
         f"deals, each played by every lineup in all seat arrangements; seed {t.seed}. "
-        f"Cut short, and counted as drawn: {summary.cut:,}.</p>",
+        f"{summary.cut:,} games were cut short and count as draws.</p>",
         "<h2>Ratings</h2>",
         _ratings_plot(summary),
         _ratings_table(summary),
@@ -58,8 +58,8 @@ def html(summary: Summary) -> str:
         "from the bootstrap over whole deals.</p>",
         "<h2>Pairs</h2>",
         _pairs_table(summary),
-        '<p class="note">The row player\'s share of the victories won by either player, in per '
-        "cent, with the 95 % interval.</p>",
+        '<p class="note">Of the victories won by either player of a pair, the share of the row '
+        "player, in per cent, with its 95 % interval.</p>",
         _cycles_text(summary),
         "<h2>Places</h2>",
         _places_table(summary),
@@ -74,7 +74,7 @@ def html(summary: Summary) -> str:
 
 
 def _ratings_plot(summary: Summary) -> str:
-    """Plot a dot and an interval for each player, the strongest on top."""
+    """Plot each player's rating as a dot with its interval, the strongest player on top."""
     ratings, names = summary.ratings.players, summary.tournament.players
     low, high = float(ratings.low.min()), float(ratings.high.max())
     margin = max(20.0, 0.05 * (high - low))
@@ -113,7 +113,7 @@ def _ratings_table(summary: Summary) -> str:
 
 
 def _pairs_table(summary: Summary) -> str:
-    """Return the matrix of scores, with high scores in blue."""
+    """Return the matrix of scores, with scores above one half in blue and others in red."""
     names, order, scores = summary.tournament.players, summary.order(), summary.scores
     rows = []
     for n, i in enumerate(order):
@@ -134,7 +134,7 @@ def _pairs_table(summary: Summary) -> str:
 
 def _cycles_text(summary: Summary) -> str:
     if not summary.cycles:
-        return "<p>There is no certain cycle of players that beat each other in turn.</p>"
+        return "<p>No cycle of players that beat each other in turn is certain.</p>"
     names = summary.tournament.players
     rings = (" beats ".join(names[i] for i in (*cycle, cycle[0])) for cycle in summary.cycles)
     return (
@@ -188,7 +188,7 @@ def _games(count: int) -> str:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return some round numbers within a range."""
+    """Return about eight round numbers within a range, as marks of an axis."""
     rough = (high - low) / 8
     size = 10 ** np.floor(np.log10(rough))
     step = size * min((1, 2, 5, 10), key=lambda n: abs(n * size - rough))

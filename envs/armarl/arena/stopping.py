@@ -1,9 +1,9 @@
-"""A sequential test of which of two players is stronger, which tells when to stop.
+"""A sequential test that decides which of two players is stronger, and when to stop.
 
 This is a generalised sequential probability ratio test (GSPRT) on deals. The scores of a deal's
-games vary together, so the test uses the mean score of each deal, whatever its distribution. The
-likelihood ratio of two means compares the most likely distributions with these means (Van den
-Bergh, 2019, as Fishtest uses it for pairs of chess games).
+games are correlated, so the test uses the mean score of each deal. It assumes no distribution of
+these mean scores. The likelihood ratio of two means compares the most likely distributions with
+these means (Van den Bergh, 2019; Fishtest uses this test for pairs of chess games).
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-MOST_ELO = 2000.0  # a larger lead leaves the weaker player less than one win in ten thousand
-_LEAST_DEALS = 8  # with fewer deals the distribution of scores is unknown
+# Limit of `elo0` and `elo1`. At a larger lead, the weaker player wins less than one game in ten
+# thousand.
+MOST_ELO = 2000.0
+_LEAST_DEALS = 8  # minimum to decide: fewer deals do not show the distribution of scores
 _STEPS = 60  # bisection steps
-_SPARE = 1e-3  # pseudo-deals at scores 0 and 1, so that no score is impossible
+_SPARE = 1e-3  # weight of a pseudo-deal at scores 0 and 1 each, so that neither is impossible
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,10 @@ class Verdict:
 
     Attributes:
         decided: True if A is stronger by `elo1`, False if A is not stronger by more than `elo0`,
-            None if it is too early to say.
-        ratio: log likelihood ratio; the test decides at `low` and `high`.
-        low: lower bound of the ratio.
-        high: upper bound of the ratio.
+            None if the test needs more deals.
+        ratio: log likelihood ratio.
+        low: the test decides against A if the ratio is at most `low`.
+        high: the test decides for A if the ratio is at least `high`.
         deals: number of deals so far.
         score: A's mean score.
     """
@@ -52,12 +54,12 @@ def is_stronger(
     alpha: float = 0.05,
     beta: float = 0.05,
 ) -> Verdict:
-    """Test whether A is stronger than B, from A's mean score in each deal.
+    """Test whether A is stronger than B, using A's mean score in each deal.
 
     Args:
         scores: A's mean scores of the deals, in [0, 1], in order.
-        elo0: A's largest lead under the hypothesis that A is not stronger.
-        elo1: A's smallest lead under the hypothesis that A is stronger.
+        elo0: A's largest lead in Elo points under the hypothesis that A is not stronger.
+        elo1: A's smallest lead in Elo points under the hypothesis that A is stronger.
         alpha: probability of deciding for A when its lead is `elo0`.
         beta: probability of deciding against A when its lead is `elo1`.
 
@@ -73,12 +75,12 @@ def is_stronger(
     """
     if not (abs(elo0) <= MOST_ELO and abs(elo1) <= MOST_ELO):  # also refuses NaN
         raise ValueError(
-            f"elo0 and elo1 must be at most {MOST_ELO:g} in size, not {elo0} and {elo1}"
+            f"elo0 and elo1 must be from {-MOST_ELO:g} to {MOST_ELO:g}, not {elo0} and {elo1}"
         )
     if not elo0 < elo1:
-        raise ValueError(f"elo1 must be above elo0, not {elo1} and {elo0}")
+        raise ValueError(f"elo1 must be above elo0, but elo1 is {elo1} and elo0 is {elo0}")
     if not (0 < alpha < 0.5 and 0 < beta < 0.5):
-        raise ValueError("alpha and beta must be between 0 and 0.5")
+        raise ValueError(f"alpha and beta must be between 0 and 0.5, not {alpha} and {beta}")
     low, high = math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
     deals = len(scores)
     mean = float(np.mean(scores)) if deals else 0.5
@@ -100,7 +102,7 @@ def expected_score(elo: float) -> float:
 
 
 def log_likelihood_ratio(scores: Sequence[float], mean0: float, mean1: float) -> float:
-    """Return the log of the likelihood of the scores under `mean1` over that under `mean0`."""
+    """Return the log likelihood ratio of the scores: under `mean1` divided by under `mean0`."""
     values, counts = np.unique(np.asarray([0.0, 1.0, *scores]), return_counts=True)
     weights = counts.astype(float)
     weights[[0, -1]] -= 1 - _SPARE
@@ -109,9 +111,14 @@ def log_likelihood_ratio(scores: Sequence[float], mean0: float, mean1: float) ->
 
 
 def _likeliest(values: Floats, part: Floats, mean: float) -> Floats:
-    """Return the distribution on `values` with this mean that makes the observed parts likeliest.
+    """Return the distribution on `values` with this mean under which `part` is most likely.
 
-    It is `part / (1 + x (values - mean))`, where `x` is found by bisection.
+    The distribution is `part / (1 + x (values - mean))`. `x` is found by bisection.
+
+    Args:
+        values: the possible scores.
+        part: the observed fraction of each score.
+        mean: the mean of the distribution.
     """
     gaps = values - mean
     low, high = -1 / gaps.max(), -1 / gaps.min()

@@ -1,4 +1,4 @@
-"""The outcome of a tournament: ratings, pairs, cycles, places and lengths, as data and tables."""
+"""The outcome of a tournament: ratings, pair scores, cycles, values of places, game lengths."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Summary:
         tournament: the tournament.
         anchor: number of the player with rating 0.
         ratings: the ratings.
-        games: number of games each player played, (players,).
-        scores: the row player's share of the victories of either player's side, (players,
-            players); NaN for players that have not met.
-        cycles: tuples of players in which each beats the next and the last beats the first, with
-            every pair's score certainly above a half.
+        games: number of games of each player, (players,).
+        scores: of the victories of two players, the share of the row's player, (players, players).
+            NaN for players that have not met.
+        cycles: tuples of players in which each beats the next, and the last beats the first. The
+            95 % interval of each of these scores is above one half.
         places: each place's share of the victories, (sides,).
         lengths: number of actions of each game, (games,).
         cut: number of games that were cut short.
@@ -61,12 +61,12 @@ class Summary:
         return [int(i) for i in np.argsort(-self.ratings.players.value, kind="stable")]
 
     def next_below(self) -> list[tuple[int, int | None]]:
-        """Return each player, strongest first, with the next weaker one; None after the last."""
+        """Return pairs of a player and the next weaker one (None at the end), strongest first."""
         order = self.order()
         return list(zip(order, [*order[1:], None], strict=True))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain JSON types."""
+        """Return the summary as plain JSON types, without the single games."""
         names = self.tournament.players
         return {
             "variant": self.tournament.game.variant,
@@ -111,7 +111,7 @@ class Summary:
         return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
     def table(self) -> str:
-        """Return everything as an aligned text table."""
+        """Return the summary as text with aligned columns."""
         t, names = self.tournament, self.tournament.players
         options = ", ".join(f"{name}={value}" for name, value in t.game.options.items())
         width = max(len(name) for name in names) + 2
@@ -126,7 +126,7 @@ class Summary:
             interval = "anchor" if i == self.anchor else f"{e['low']:z.0f} to {e['high']:z.0f}"
             line = f"{names[i]:<{width}}{e['value']:>z7.0f}  {interval:<18}{self.games[i]:>7}"
             lines.append(line if other is None else f"{line}  {self.difference(i, other)}")
-        lines += ["", "share of the victories, row against column, in %", self._matrix(width), ""]
+        lines += ["", "victories of row against column, in %", self._matrix(width), ""]
         for cycle in self.cycles:
             lines.append("cycle: " + " beats ".join(names[i] for i in (*cycle, cycle[0])))
         first, share = _entry(self.ratings.seats, 0), _entry(self.places, 0)
@@ -190,7 +190,9 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
 
 
 def stronger(tournament: Tournament, **options: float) -> Verdict:
-    """Test whether the first player is stronger than the second, on deals that both played.
+    """Test whether the first player is stronger than the second.
+
+    The test uses the deals in which either of the two won, or shared a victory, against the other.
 
     Args:
         tournament: the tournament.
@@ -210,14 +212,17 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
 
 
 def _won(tally: Tally) -> Floats:
-    """Victories of the row's sides over sides of the column's, (deals, players, players)."""
-    rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # on other sides
+    """Return victories of the row's player over the column's, (deals, players, players).
+
+    A victory counts by the players' shares of the winning side and of the other sides.
+    """
+    rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # shares of the other sides
     won = np.einsum("dtk,tki,tkj->dij", tally.shares, tally.members, rivals, optimize=True)
     return np.asarray(won)
 
 
 def _scores(tally: Tally) -> Estimates:
-    """Estimate the row player's share of victories for pairs that sat on different sides."""
+    """Estimate the row player's share of the victories of each pair, on different sides."""
     deals, players = len(tally.shares), tally.members.shape[2]
 
     def victories() -> Iterable[tuple[Floats, Floats]]:
@@ -231,13 +236,14 @@ def _scores(tally: Tally) -> Estimates:
 
 
 def _parts(victories: Callable[[], Iterable[tuple[Floats, Floats]]], deals: int) -> Estimates:
-    """Estimate shares of sums over deals, with Wilson intervals.
+    """Estimate shares of victories over all deals, with Wilson intervals.
 
-    The number of victories is reduced by the design effect, as only deals vary independently.
+    The number of victories is reduced by the design effect, because only deals vary independently.
 
     Args:
-        victories: returns an iterable each time it is called. Its items are victories won and the
-            totals that they are a share of, by deal, for consecutive portions of the deals.
+        victories: function that returns a new iterable at each call. Each item covers a portion of
+            the deals, in order: the victories won and the victories in all, both with the deals as
+            the first axis.
         deals: number of deals.
     """
     sums = [(won.sum(axis=0), of.sum(axis=0)) for won, of in victories()]
@@ -257,7 +263,10 @@ def _parts(victories: Callable[[], Iterable[tuple[Floats, Floats]]], deals: int)
 
 
 def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
-    """Return the shortest cycle through each player, once each, from its smallest number on."""
+    """Return a shortest cycle through each player that is in one.
+
+    Each cycle begins with its smallest number and is returned only once.
+    """
     found = set()
     for start in range(len(beats)):
         before: dict[int, int] = {}  # for each reached player, the player that first beat it
@@ -278,6 +287,6 @@ def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
 
 
 def _entry(estimates: Estimates, at: Any) -> dict[str, float]:
-    """Return an estimate with its interval, rounded so that equal players differ by exactly 0."""
+    """Return an estimate and its interval. Rounding makes the difference of equal players 0."""
     columns = {"value": estimates.value, "low": estimates.low, "high": estimates.high}
     return {name: round(float(column[at]), 9) + 0.0 for name, column in columns.items()}

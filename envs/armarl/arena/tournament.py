@@ -3,10 +3,11 @@
 Deal `k` of a tournament is the same for every lineup, and every lineup plays it in all its
 arrangements. Only the deals vary by chance, so ratings are bootstrapped over the deals.
 
-With a folder, `settings.json` holds the settings, `games.jsonl` one line for each game, and
-`records/` the games themselves. The same call resumes a tournament that was stopped. A folder may
-come from a stranger: its contents are checked, and no file elsewhere is touched. The settings also
-hold a digest of each player's weights, as the same name and path may hold other weights later.
+A tournament's folder has the settings in `settings.json`, one line per game in `games.jsonl`, and
+the records of the games in `records/`. The same call resumes a tournament that was stopped. A
+folder may come from a stranger: its contents are checked, and no file outside it is touched. The
+settings also contain a digest of each player's weights, because the weights under a name or path
+may change later.
 """
 
 from __future__ import annotations
@@ -46,22 +47,23 @@ from armarl.roster.make_player import make_player
 from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
-MOST_DEALS = 10**7
-# Deals per job of all tables; batch sizes are part of networks' repeatable arithmetic.
+MOST_DEALS = 10**7  # maximum number of deals in a tournament
+# Deals per job of all tables. The number is fixed, because the rounding of a network's outputs
+# depends on the batch size, and the same tournament must repeat exactly.
 DEALS_AT_ONCE = 16
-_LEAST_CELLS = 1 << 20  # deals times tables: up to this number they are few in any case
+_LEAST_CELLS = 1 << 20  # `tally` accepts up to this number of deals times tables in any case
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
 REPORTS = ("summary.json", "ratings.csv", "report.html")
 _DIGESTS = "digests"  # key in the settings
-_MOST_SETTINGS, _MOST_GAMES = 1 << 20, 1 << 30  # bytes
-Digests = dict[str, str]  # player's name to digest of its weights, for players with weights
+_MOST_SETTINGS, _MOST_GAMES = 1 << 20, 1 << 30  # maximum file sizes in bytes
+Digests = dict[str, str]  # from a player's name to the digest of its weights, if it has any
 
-# Exceptions raised for JSON of an unexpected form.
+# The exceptions that JSON of an unexpected form can raise.
 _REFUSALS = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 
 
 class ArenaError(RuntimeError):
-    """A tournament folder that cannot be used this way; the message says what would be right."""
+    """An error about a tournament's folder. The message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class GameResult:
         lineup: number of the lineup.
         deal: number of the deal.
         table: number of the entrant in each seat.
-        shares: each side's share of the victory; equal shares if the game was cut short.
+        shares: each side's share of the victory. If the game was cut short, the shares are equal.
         actions: number of actions played.
         cut: whether the game was cut short.
     """
@@ -96,7 +98,7 @@ class Tournament:
         mixed: see `lineups.lineups`.
         every: see `lineups.tables`.
         seed: seed of the deals and of the players' random numbers.
-        games: the results so far, in the order of lineups, deals and tables.
+        games: the results so far, sorted by lineup, then deal, then table.
 
     Example:
         >>> tournament = play_tournament("armadora", ["random", "greedy"], deals=2)
@@ -115,19 +117,19 @@ class Tournament:
     games: tuple[GameResult, ...]
 
     def lineups(self) -> list[Lineup]:
-        """Return the groups of entrants that meet."""
+        """Return the lineups: the groups of entrants that meet."""
         return lineups(len(self.players), self.game, self.kind, self.mixed)
 
     def tables(self, lineup: Lineup) -> list[Lineup]:
-        """Return the arrangements in which a lineup plays every deal."""
+        """Return the arrangements of a lineup, which it plays in every deal."""
         return tables(lineup, self.game, self.mixed, self.every)
 
     def tally(self) -> Tally:
-        """Return the results in the form that ratings need; a deal may be incomplete.
+        """Return the results in the form that ratings need. Deals may be incomplete.
 
         Raises:
-            ValueError: nearly all deals lack results at nearly all tables, which cannot happen in
-                a tournament.
+            ValueError: nearly all results are missing (nearly all deals at nearly all tables). A
+                tournament cannot have such results.
         """
         seatings = sorted({game.table for game in self.games})
         numbers = {table: number for number, table in enumerate(seatings)}
@@ -137,8 +139,8 @@ class Tournament:
             _LEAST_CELLS, (_most_at_once(self.game) + 1) * len(self.games)
         ):
             raise ValueError(
-                f"these {len(self.games):,} games do not form a tournament, in which every table "
-                f"plays every deal: there are {deals:,} deals and {len(seatings):,} tables"
+                f"these {len(self.games):,} games do not form a tournament: every table must play "
+                f"every deal, but there are {deals:,} deals and {len(seatings):,} tables"
             )
         shares = np.zeros((deals, len(seatings), sides))
         for game in self.games:
@@ -147,7 +149,7 @@ class Tournament:
 
 
 class _Job(NamedTuple):
-    """The part of a tournament that one worker plays: deals of one lineup at some tables."""
+    """The part of a tournament that one worker plays: some deals of a lineup at some tables."""
 
     game: str
     options: dict[str, Any]
@@ -176,30 +178,30 @@ def play_tournament(
     progress: Callable[[int, int], None] | None = None,
     enough: Callable[[Tournament], bool] | None = None,
 ) -> Tournament:
-    """Play a tournament, or the games that it still lacks.
+    """Play a tournament, or the missing games of a tournament that was stopped.
 
     Args:
         game: a game, or a game's name for its default options.
-        players: specifications, paths or `Player`s; a player may take part twice.
+        players: specifications, paths or `Player`s. A player may take part twice.
         deals: number of deals that each lineup plays in all its arrangements.
-        kind: "round-robin", "ladder" or "field".
+        kind: "round-robin", "ladder" or "field", see `lineups.lineups`.
         mixed: whether partners may be different players.
-        every: whether to play all arrangements for 4 places too.
-        seed: seed; the same seed repeats the tournament exactly.
+        every: whether to play all arrangements even for 4 places.
+        seed: seed. The same seed repeats the tournament exactly.
         workers: number of processes, or a cluster.
-        folder: folder for results and records; a tournament already in it is resumed. Without a
-            folder nothing is saved.
+        folder: folder for results and records. If it already contains this tournament, the
+            tournament is resumed. Without a folder, nothing is saved.
         records: whether to save a record of every game in the folder.
-        progress: called with (games done, games in all).
-        enough: called with the tournament whenever all lineups have played the same deals; the
-            tournament stops when it returns True.
+        progress: function that is called with the number of finished games and of all games.
+        enough: function that takes the tournament and returns whether to stop. It is called
+            whenever all lineups have played the same deals.
 
     Raises:
         TypeError: `game` is not a game, or `mixed` or `every` is not a bool.
         ValueError: a number is out of range, or a player is unknown.
-        ArenaError: the folder holds another tournament, games of another policy under the same
-            player's name, or a training run, or is damaged; or a policy's file was replaced
-            during the tournament.
+        ArenaError: the folder contains another tournament, games of another policy under the name
+            of one of the players, or a training run; or the folder is damaged; or a policy's file
+            was replaced during the tournament.
 
     Example:
         >>> tournament = play_tournament("armadora", ["random", "greedy"], deals=2)
@@ -250,7 +252,7 @@ def _jobs(
     store: _Store,
     record: bool,
 ) -> list[_Job]:
-    """Return the missing jobs ordered by deal, so that a stopped tournament stays balanced."""
+    """Return the missing jobs, sorted by deal, so that a stopped tournament is balanced."""
     game, jobs = planned.game, []
     options = {"players": game.players, **game.options}
     at_once = entrants.deals_at_once(DEALS_AT_ONCE)
@@ -265,7 +267,7 @@ def _jobs(
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Add a number to each name that already occurred."""
+    """Return the names, with a number added to each name that already occurred."""
     found: list[str] = []
     for name in names:
         numbered = (f"{name} #{number}" for number in range(2, len(names) + 2))
@@ -274,13 +276,13 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _digests(names: Sequence[str], players: Sequence[Player]) -> Digests:
-    """Map each player to a digest of its weights; skip players without any."""
+    """Return the digest of each player's weights by name. Players without weights are left out."""
     found = zip(names, map(digest_of, players), strict=True)
     return {name: digest for name, digest in found if digest is not None}
 
 
 def _most_at_once(game: Game) -> int:
-    """Return the largest number of deals per job."""
+    """Return the maximum number of deals per job."""
     return DEALS_AT_ONCE * len(set(game.sides))
 
 
@@ -294,12 +296,12 @@ def _refuse_replaced(job: _Job, players: Sequence[Player]) -> None:
         if job.digests.get(name) != digest_of(players[holder]):
             raise ArenaError(
                 f"{name} was replaced during the tournament. A rewritten file is another player: "
-                "enter a copy that does not change"
+                "use a copy of the file that does not change"
             )
 
 
 def _play_job(job: _Job) -> tuple[list[GameResult], list[str]]:
-    """Play a job's games in lockstep; return the results, and the records if requested."""
+    """Play a job's games in lockstep. Return their results, and their records if requested."""
     game, sitting = make_game(job.game, **job.options), job.sitting
     players = sitting.new_players(game)
     _refuse_replaced(job, players)
@@ -353,16 +355,16 @@ class _Store:
             self._lock.close()
 
     def has(self, lineup: int, first: int, last: int, seatings: Sequence[Lineup]) -> bool:
-        """Return whether all games of a job have been played."""
+        """Return whether all games of a job are stored."""
         deals = range(first, last)
         return all((lineup, deal, table) in self.games for table in seatings for deal in deals)
 
     def add(self, results: list[GameResult], texts: list[str]) -> None:
-        """Keep those games of a job that are new.
+        """Store the games of a job that are not stored yet.
 
-        If fewer deals were requested before, the job has played some games again. They may have
-        ended differently in a batch of other games (see `DEALS_AT_ONCE`). Records are written
-        first, so that no result lacks its record.
+        If an earlier call requested fewer deals, the job may have played some stored games again.
+        Their new results may differ, because the batch had another size (see `DEALS_AT_ONCE`).
+        Records are written before results, so that no result lacks its record.
         """
         keys = [(result.lineup, result.deal, result.table) for result in results]
         new = [i for i, key in enumerate(keys) if key not in self.games]
@@ -379,7 +381,7 @@ class _Store:
         append_whole(self._folder / _GAMES, lines.encode(), ours=True)
 
     def tournament(self) -> Tournament:
-        """Return the tournament with all results so far."""
+        """Return the tournament with all stored results."""
         return _with_games(self._planned, self.games)
 
 
@@ -387,7 +389,7 @@ def _make_folder(folder: Path) -> None:
     """Make the folder of a tournament if it does not exist.
 
     Raises:
-        ArenaError: a file is in its place, or the folder holds a training run.
+        ArenaError: the path is a file, or the folder contains a training run.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -398,7 +400,7 @@ def _make_folder(folder: Path) -> None:
     for name in (CONFIG_FILE, POLICY_FILE):
         if (folder / name).exists():
             raise ArenaError(
-                f"{folder} is the folder of a training run (it holds {name}): name another "
+                f"{folder} is the folder of a training run (it contains {name}): name another "
                 f"folder for the tournament, such as {folder / 'arena'}"
             )
 
@@ -415,7 +417,7 @@ def _settings_of(planned: Tournament) -> dict[str, Any]:
 
 
 def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
-    """Write the settings, or check that those in the folder match.
+    """Write the settings to the folder, or check that the folder's settings are the same.
 
     Raises:
         ArenaError: the settings are damaged or belong to another tournament.
@@ -433,28 +435,29 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
     for name, value in wanted.items():
         if not isinstance(found, dict) or not same_json(found.get(name), value):
             raise ArenaError(
-                f"{path.parent} holds a tournament with other {name}: name another folder"
+                f"{path.parent} contains a tournament with a different setting {name!r}: name "
+                "another folder"
             )
     if _DIGESTS in found:  # missing in folders of earlier versions
         _compare(path, found[_DIGESTS], digests)
 
 
 def _compare(path: Path, found: Any, digests: Digests) -> None:
-    """Raise ArenaError if a player's weights differ from those that played under its name."""
+    """Raise ArenaError if other weights have already played under a player's name."""
     if not isinstance(found, dict):
-        raise ArenaError(f"{path} is damaged: its {_DIGESTS} are not a table by player")
+        raise ArenaError(f"{path} is damaged: its {_DIGESTS} must be a JSON object")
     others = [name for name in {**found, **digests} if found.get(name) != digests.get(name)]
     if others:
         raise ArenaError(
-            f"{path.parent} holds games of another {brief(others[0])} than this one: its file has "
-            "been rewritten since or is in another place; name another folder for this tournament"
+            f"{path.parent} contains games of another player named {brief(others[0])}: its file "
+            "has been rewritten or moved since; name another folder for this tournament"
         )
 
 
 def _read_games(
     folder: Path, planned: Tournament, *, mend: bool = False
 ) -> dict[tuple[int, int, Lineup], GameResult]:
-    """Read the games in a folder; `mend` removes an incomplete last line from the file.
+    """Read the games in a folder. With `mend`, remove an incomplete last line from the file.
 
     Raises:
         ArenaError: a line is not a result of the tournament.
@@ -480,14 +483,16 @@ def _read_games(
             ) from error
         key = (result.lineup, result.deal, result.table)
         if games.setdefault(key, result) != result:  # earlier versions wrote some results twice
-            raise ArenaError(f"{path}, line {number}: an earlier line has another result")
+            raise ArenaError(
+                f"{path}, line {number}: an earlier line has another result for the same game"
+            )
     return games
 
 
 def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: Game) -> GameResult:
     """Parse and check a game's result.
 
-    `deals` bounds the deal's number, as deals are played in order.
+    A deal's number must be below `deals`, because deals are played in order.
 
     Raises:
         ValueError, TypeError, LookupError: the line is not a valid result.
@@ -499,22 +504,26 @@ def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: 
     whole_number("deal", result.deal, 0, deals - 1)
     whole_number("actions", result.actions, 1, game.max_actions)
     if result.table not in seatings[result.lineup] or not all(type(i) is int for i in result.table):
-        raise ValueError("this table is not part of the lineup")
+        raise ValueError(f"table {result.table} is not an arrangement of lineup {result.lineup}")
     shares = [float(share) for share in result.shares if type(share) in (int, float)]
     winners = [share for share in shares if share != 0]
     fair = bool(winners) and all(abs(share - 1 / len(winners)) < 1e-6 for share in winners)
     if len(shares) != len(set(game.sides)) or not fair or type(result.cut) is not bool:
-        raise ValueError("these are not shares of a victory")
+        raise ValueError(
+            "shares must have a number for each side, equal for all winners, with the sum 1; and "
+            "cut must be true or false"
+        )
     if result.cut and len(winners) < len(shares):
-        raise ValueError("all sides of a game that is cut short must have equal shares")
+        raise ValueError("all sides of a game that was cut short must have equal shares")
     return result
 
 
 def read_tournament(folder: str | Path) -> Tournament:
-    """Read a tournament from its folder without writing, even while it is being played.
+    """Read a tournament from its folder, even while it is being played. Nothing is written.
 
     Raises:
-        ArenaError: the folder holds no tournament, or a damaged one, or one of another version.
+        ArenaError: the folder contains no tournament, or its tournament is damaged or of another
+            version.
 
     Example:
         >>> import tempfile
@@ -527,28 +536,30 @@ def read_tournament(folder: str | Path) -> Tournament:
     try:
         planned = _planned(read_json(read_text(path, _MOST_SETTINGS)))
     except FileNotFoundError as error:
-        raise ArenaError(f"{folder} holds no tournament: it has no {_SETTINGS}") from error
+        raise ArenaError(f"{folder} contains no tournament: it has no {_SETTINGS}") from error
     except _REFUSALS as error:
         raise ArenaError(f"{path} is damaged: {brief(error)}") from error
     return _with_games(planned, _read_games(Path(folder), planned))
 
 
 def _planned(found: Any) -> Tournament:
-    """Make the tournament that a settings file describes, without results.
+    """Make a tournament without results from the contents of a settings file.
 
     Raises:
-        ValueError, TypeError, LookupError: the settings are not of a tournament of this version.
+        ValueError, TypeError, LookupError: the settings are invalid, or of another version.
     """
     variant, players = found["variant"], found["players"]
     game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     if not same_json(variant, game.variant):
-        raise ValueError("the settings are of another version of the game")
+        raise ValueError(
+            f"the settings are of another version of the game than this one ({game.version})"
+        )
     if not isinstance(players, list) or not all(
         isinstance(name, str) and name == printable(name) for name in players
     ):
         raise ValueError("players must be a list of printable names")
     if len(set(players)) < len(players):
-        raise ValueError("two players have the same name")
+        raise ValueError("two players have the same name; all names must differ")
     kind, mixed, every = found["kind"], found["mixed"], found["every"]
     if not isinstance(mixed, bool) or not isinstance(every, bool):
         raise TypeError("mixed and every must be true or false")

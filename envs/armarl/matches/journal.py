@@ -1,4 +1,4 @@
-"""`Journal`: a game whose record grows on disk, decision by decision."""
+"""`Journal`: a game whose record is written to disk after every decision."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ from armarl.core.verbs import PLAYING
 from armarl.matches.records import Recorder, RecordError, read_unfinished
 
 _ONLY = np.zeros(1, np.int64)  # index of the only game
-_MOST_BYTES = 1 << 25  # largest record; a custom chart may be half of it
+_MOST_BYTES = 1 << 25  # maximum size of a record; a custom chart may be half of it
 _ENDINGS = (b"end ", b"cut ", b"stopped")
 
 
 class Journal:
     """A game whose every decision is on disk before anybody sees it.
 
-    The file is a record of the game so far. When the game is over it is a whole record, which
-    `read_records` reads. A process that was killed leaves at most half a line, which is removed.
+    The file is a record of the game so far. When the game is over, the record is complete and
+    `read_records` can read it. A process that was killed leaves at most one incomplete line, which
+    `resume` removes.
 
     Attributes:
         game: the variant.
         names: a name for each seat.
-        states: all states, each an array of one, the deal first.
+        states: all states, beginning with the deal, each as an array of shape (1,).
         actions: action ids, in order.
         seats: the seat that played each action.
-        ending: "end", "cut" or "stopped"; empty while the game is in play.
+        ending: "end", "cut" or "stopped". Empty while the game is being played.
     """
 
     def __init__(
         self, path: Path, recorder: Recorder, names: Sequence[str], states: Sequence[States]
     ) -> None:
-        """Take over a file that `begin` or `resume` has written or read."""
+        """Create the journal of a file that `begin` has written or `resume` has read."""
         self._path, self._recorder = path, recorder
         self.game: Game = recorder.game
         self.names, self.states = tuple(names), list(states)
@@ -47,7 +48,7 @@ class Journal:
 
     @classmethod
     def begin(cls, path: Path, game: Game, names: Sequence[str], seed: int) -> Journal:
-        """Deal a game and write its record so far.
+        """Deal a game and write the beginning of its record.
 
         Raises:
             OSError: the file cannot be written.
@@ -71,7 +72,7 @@ class Journal:
             raise RecordError(f"{path} is not a record of a game: {error}") from error
         whole = content[: content.rfind(b"\n") + 1]
         last = whole.rfind(b"\n", 0, len(whole) - 1) + 1
-        if whole[last:].startswith(_ENDINGS):  # the sum after it is missing
+        if whole[last:].startswith(_ENDINGS):  # the line of the sum is missing
             whole = whole[:last]
         if len(whole) < len(content):
             shorten(path, len(whole))
@@ -86,30 +87,30 @@ class Journal:
 
     @property
     def state(self) -> State:
-        """The position."""
+        """The last state."""
         return self.states[-1][0]
 
     @property
     def is_playing(self) -> bool:
-        """Whether the game is in play by the rules."""
+        """Whether the rules have not ended the game yet. A stopped game counts too."""
         return self._is_playing
 
     @property
     def to_move(self) -> int | None:
-        """The seat to move, or None if the game is over or has been stopped."""
+        """The seat to move, or None if the game is over or was stopped."""
         return self._mover if self._is_playing and not self.ending else None
 
     def _look(self) -> None:
-        """Note whether the game is in play by the rules, and who is to move."""
+        """Set `is_playing` and the seat to move by the last state."""
         statuses, seats = self.game.statuses(self.states[-1])
         self._is_playing, self._mover = bool(statuses[0] == PLAYING), int(seats[0])
 
     def play(self, action: int) -> None:
-        """Play a legal action of the seat to move. It is on disk when this returns.
+        """Play a legal action of the seat to move. When this returns, the action is on disk.
 
         Raises:
             IllegalActionError: the action is illegal.
-            OSError: the disk is full or not writable. Nothing has changed.
+            OSError: the disk is full or not writable. The game is unchanged.
         """
         seat = self.to_move
         assert seat is not None, "the game is over"
@@ -129,7 +130,7 @@ class Journal:
             self.stop()
 
     def undo(self) -> None:
-        """Take the last action back. It is off the disk when this returns."""
+        """Undo the last action. When this returns, the action is removed from the disk too."""
         line = self._recorder.lines[0][-1]
         shorten(self._path, self._path.stat().st_size - len(_text([line]).encode()))
         for history in (self.states, self.actions, self.seats):
@@ -141,7 +142,8 @@ class Journal:
         """Finish the record. A game that the rules have not ended counts as stopped.
 
         Raises:
-            OSError: the disk is full or not writable. `resume` finishes a game that is over.
+            OSError: the disk is full or not writable. If the game is over, `resume` can finish its
+                record later.
         """
         self._recorder.ended(self.states[-1])
         ending = self._recorder.lines[0][-2:]

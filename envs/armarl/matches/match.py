@@ -1,9 +1,9 @@
-"""Matches between players, with seats rotated over the same deals.
+"""Matches between players. Each deal is played several times, with the players' seats rotated.
 
 Every deal is played once per rotation of the players around the seats, so the luck of the deal and
 of the seat is the same for all players. A game depends only on the seed and its number. The same
-seed therefore repeats a match exactly, with any number of worker processes. No player meets a deal
-twice: see `matches.playing`.
+seed therefore repeats a match exactly, with any number of worker processes. No player that could
+remember plays a deal twice, see `matches.playing`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,11 @@ from armarl.roster.memory import keeps_no_memory
 from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
-# Deals per job of all rotations; a job of one rotation has as many games. Networks repeat their
-# arithmetic exactly only with a fixed batch size, so this never changes.
+# Deals per job that plays all rotations. A job that plays one rotation has more deals, so that its
+# number of games is the same. Networks repeat their arithmetic exactly only with a fixed batch
+# size, so never change this number.
 DEALS_AT_ONCE = 64
-MOST_GAMES = 10**8
+MOST_GAMES = 10**8  # maximum number of games in a match
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class MatchResult:
         deals: number of deals.
         games: number of games. Each deal is played once per rotation.
         mean_actions: mean number of actions per game.
-        standings: result of each player, in the order they were given.
+        standings: result of each player, in the order of the argument `players`.
 
     Example:
         >>> import armarl
@@ -87,8 +88,9 @@ def as_game(game: Game | str) -> Game:
 def seatings(entrants: int, game: Game) -> list[list[int]]:
     """Return the seating of each rotation: a list with the entrant number of every seat.
 
-    Each side plays for one entrant, so partners play for the same one. With fewer entrants than
-    sides, the last entrant holds the remaining sides. The entrants rotate around the sides.
+    Each side belongs to one entrant, so partners belong to the same entrant. If there are fewer
+    entrants than sides, the last entrant has the remaining sides. The entrants rotate around the
+    sides.
     """
     sides = len(set(game.sides))
     return [
@@ -109,17 +111,18 @@ def play_match(
 
     Args:
         game: the game, or the name of a game to play with default options.
-        players: list of players, from 2 up to the number of sides: specifications, paths or
-            `Player` objects. With fewer players than sides, the last one holds the remaining sides
-            (A, B, B). A specification makes a new player for each seat and rotation, so that no
-            player remembers a deal from another seat. (Players of this package that keep no memory
-            are made once.) An object plays all its games, so give only objects that you trust.
+        players: list of specifications, paths or `Player` objects, from 2 players up to the number
+            of sides. If there are fewer players than sides, the last player has the remaining sides
+            (A, B, B). From a specification, a new player is made for each seat and rotation, so
+            that no player remembers a deal from another seat. (Players of this package that keep no
+            memory are made once.) An object plays all its games itself, so give only objects that
+            you trust.
         games: number of games, 1 to MOST_GAMES. It is rounded up so that every deal is played in
             every rotation.
         seed: seed of the match, 0 to MOST_SEED. The same seed repeats the match exactly.
         workers: number of processes, or a cluster. With more than 1, `Player` objects must be
             picklable.
-        progress: function called with (games done, games in all).
+        progress: function that is called with the number of finished games and of all games.
         records: file to which the record of every game is appended (see `matches.records`).
 
     Returns:
@@ -128,7 +131,7 @@ def play_match(
     Raises:
         TypeError: a number is not an integer, `game` is not a game, or `players` is not a list.
         ValueError: the number of players, games or workers is out of range, the seed is out of
-            range, or the records file holds something else.
+            range, or the file for records contains something else.
         IllegalActionError: a player chose an illegal action.
         OSError: the records cannot be written.
 
@@ -182,7 +185,7 @@ def _check_entrants(game: Game, entrants: int) -> None:
     if 2 <= entrants <= sides:
         return
     takes = f"2 to {sides} entrants" if sides > 2 else "2 entrants"
-    teams = f": they play in {sides} teams, and an entrant holds all seats of its team"
+    teams = f": there are {sides} teams, and an entrant has all seats of its team"
     raise ValueError(
         f"a match of {game.name} with {game.players} players takes {takes}, not {entrants}"
         + (teams if sides < game.players else "")
@@ -190,24 +193,25 @@ def _check_entrants(game: Game, entrants: int) -> None:
 
 
 class Sitting(NamedTuple):
-    """Tables that are played at once, and the players at them."""
+    """Tables that are played at the same time, and their players."""
 
     players: list[PlayerLike]
     tables: list[Table]
-    seatings: list[tuple[int, ...]]  # the entrant of each seat of each table
-    copies: bool  # whether each job plays with copies: other jobs carry the same objects
+    seatings: list[tuple[int, ...]]  # the entrant in each seat of each table
+    copies: bool  # whether each job copies the players, because other jobs have the same objects
 
     def new_players(self, game: Game) -> list[Player]:
-        """Return the players of one job. Only the caller's objects may also play in other jobs."""
+        """Return the players of one job. Only the caller's objects can also play in other jobs."""
         made = [make_player(player, game) for player in self.players]
         return deepcopy(made) if self.copies else made
 
 
 class Entrants:
-    """The players of a match or tournament, in the form that jobs carry them.
+    """The players of a match or tournament, in the form that jobs need.
 
-    Other machines cannot read the files of this one, so a cluster gets player objects, with the
-    weights of their policies: one for each seat that an entrant holds at a table.
+    Worker processes on this machine get the players as they were given. Other machines cannot read
+    this machine's files. So a cluster gets player objects that contain the weights of their
+    policies, one object for each seat that an entrant has at a table.
     """
 
     def __init__(
@@ -219,19 +223,24 @@ class Entrants:
         self._made: dict[tuple[int, int], Player] = {}
 
     def deals_at_once(self, deals: int) -> int:
-        """Return the number of deals per job, given the number for a job that plays all tables."""
+        """Return the number of deals per job.
+
+        Args:
+            deals: the number for a job that plays all tables. A job that plays one table has more
+                deals.
+        """
         return deals if self._together else deals * len(set(self._game.sides))
 
     def sittings(
         self, seatings: Sequence[Sequence[int]], key: tuple[int, ...] = ()
     ) -> list[Sitting]:
-        """Return the tables that play the same deals: all at once, or each on its own.
+        """Return sittings for tables that play the same deals: one for all, or one for each table.
 
-        They play on their own if an entrant could remember a deal: see `matches.playing`.
+        Each table is played on its own if an entrant could remember a deal, see `matches.playing`.
 
         Args:
-            seatings: the entrant of each seat of each table.
-            key: numbers before the table's own, for its random numbers.
+            seatings: the entrant in each seat of each table.
+            key: numbers to put before a table's number, to seed its random numbers.
         """
         tables = [tuple(seating) for seating in seatings]
         keys = [(*key, number) for number in range(len(tables))]
@@ -269,7 +278,7 @@ class Entrants:
 
 
 class _Job(NamedTuple):
-    """The part of a match that one worker plays: a range of deals, and their seatings."""
+    """The part of a match that one worker plays: a range of deals in some rotations."""
 
     game: str
     options: dict[str, Any]
@@ -281,12 +290,12 @@ class _Job(NamedTuple):
 
 
 class _Played(NamedTuple):
-    """The games of a job, or those of all rotations."""
+    """The results of a job's games, or of several jobs that together have all rotations."""
 
     shares: NDArray[np.float64]  # shares of victory, (deals, rotations, entrants); NaN if cut short
     rewards: NDArray[np.float64]  # mean returns, (deals, rotations, entrants)
-    lengths: NDArray[np.int64]  # (deals, rotations)
-    records: NDArray[np.object_]  # (deals, rotations), or empty
+    lengths: NDArray[np.int64]  # numbers of actions, (deals, rotations)
+    records: NDArray[np.object_]  # texts of the records, (deals, rotations), or empty
 
 
 def _jobs(
@@ -314,7 +323,7 @@ def _play_job(job: _Job) -> _Played:
 def _by_entrant(
     game: Game, returns: NDArray[np.float64], seatings: list[tuple[int, ...]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return shares of victory and mean returns of each entrant, both (deals, tables, entrants)."""
+    """Return each entrant's shares of victory and mean returns, both (deals, tables, entrants)."""
     sides = first_seats(game)
     entrants = np.arange(np.max(seatings) + 1)
     sitting = np.array(seatings)[:, sides, None] == entrants  # (tables, sides, entrants)

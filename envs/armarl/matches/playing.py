@@ -1,14 +1,14 @@
-"""Play deals at tables. A table says which player holds each seat.
+"""Playing deals at tables. A table says which player has each seat.
 
-The *sister games* of a deal are its games at other tables. A player that saw one of them from
-another seat knows the hidden cards of the next. So no player that could remember meets a deal
-twice: each table is played on its own, and every seat has a player of its own, made for these
-games. Only `Player` objects that the caller gives are used again and again. They play sister games
-one table after another, each time in another order and with other random numbers.
+The *sister games* of a game have the same deal but are played at other tables. A player that saw
+one of them from another seat knows hidden cards of the next. So no player that could remember plays
+a deal twice: each table is played on its own, and every seat gets its own new player for these
+games. Only `Player` objects that the caller gives play several sister games: one table after
+another, each time in another order and with other random numbers.
 
-Players of this package that keep no memory (`armarl.roster.memory`) need none of this. If all
-players are of this kind, all tables are played at once and a player holds all its seats, because
-large batches are faster.
+Players of this package that keep no memory (`armarl.roster.memory`) do not need this. If all
+players are of this kind, all tables are played at once, and one player has all seats of its
+entrant, because large batches are faster.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Table(NamedTuple):
     """A table at which deals are played.
 
     Attributes:
-        key: numbers that name the table, for its random numbers.
-        holders: the number of the player that holds each seat.
-        names: the names of the seats in records.
+        key: numbers that identify the table, to seed its random numbers.
+        holders: the number of the player in each seat.
+        names: the name of the player in each seat, for records.
     """
 
     key: tuple[int, ...]
@@ -42,13 +42,13 @@ class Table(NamedTuple):
 
 
 class Games(NamedTuple):
-    """Finished games, by deal and table.
+    """The results of finished games, by deal and table.
 
     Attributes:
         returns: the "win" returns, float64 (deals, tables, seats).
         lengths: the numbers of actions, int64 (deals, tables).
         cut: whether a game was cut short, bool (deals, tables).
-        records: the texts of the records, object (deals, tables); empty if none were requested.
+        records: the texts of the records, object (deals, tables). Empty if none were requested.
     """
 
     returns: NDArray[np.float64]
@@ -67,19 +67,19 @@ def play_tables(
     *,
     record: bool = False,
 ) -> Games:
-    """Play deals `first` to `last - 1` of a match or tournament, each at all tables, in lockstep.
+    """Play deals `first` to `last - 1` of a match or tournament at all tables, in lockstep.
 
     Args:
         game: the game to play.
         players: the players.
         seed: seed of the match or tournament.
         first, last: the numbers of the deals.
-        tables: the tables. Give several only to players that keep no memory.
+        tables: the tables. Give several tables only if no player keeps a memory.
         record: whether to record the games.
     """
     deals = deal_seeds(seed, first, last)
     draws = np.stack([draw_seeds(seed, first, last, table.key) for table in tables], axis=1)
-    order = np.argsort(draws, axis=None)  # random, so that a game's place does not tell its deal
+    order = np.argsort(draws, axis=None)  # random, so that a game's index does not tell its deal
     deal, at = np.divmod(order, len(tables))
     names = [tables[number].names for number in at.tolist()]
     recorder = Recorder(game, names, deals[deal]) if record else None
@@ -107,8 +107,8 @@ def play_games(
         deals: seeds of the deals, int64 (games,).
         draws: seeds of the players' random numbers, int64 (games,).
         recorder: object that records all deals and actions, or None.
-        holders: the number of the player of each seat, int64 (games, seats). None: player `i`
-            holds seat `i`.
+        holders: the number of the player in each seat, int64 (games, seats). None: player `i` has
+            seat `i`.
 
     Returns:
         The "win" returns (games, seats), the number of actions of each game, and a mask of the
@@ -141,7 +141,7 @@ def play_games(
 
 
 def deal_seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
-    """Return one seed per deal, which does not depend on the chunk in which the deal is played."""
+    """Return one seed per deal. A deal's seed does not depend on `first` and `last`."""
     return _seeds(seed, first, last, ())
 
 
@@ -151,7 +151,7 @@ def draw_seeds(seed: int, first: int, last: int, table: Sequence[int]) -> NDArra
 
 
 def _seeds(seed: int, first: int, last: int, key: tuple[int, ...]) -> NDArray[np.int64]:
-    high, low = divmod(seed, 1 << 32)  # 32 bits each; otherwise two seeds could share deals
+    high, low = divmod(seed, 1 << 32)  # 32 bits each, or else two seeds could have the same deals
     streams = (
         np.random.SeedSequence([low, deal, high], spawn_key=key) for deal in range(first, last)
     )
@@ -159,10 +159,10 @@ def _seeds(seed: int, first: int, last: int, key: tuple[int, ...]) -> NDArray[np
 
 
 def shares_of_victory(game: Game, returns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute shares of victory (..., sides) from "win" returns (..., seats).
+    """Return shares of victory (..., sides), computed from "win" returns (..., seats).
 
-    Every side stakes 1 / (sides - 1) and gets its share of the stakes, so the share of victory is
-    (return * (sides - 1) + 1) / sides.
+    Every side pays a stake of 1 / (sides - 1) and gets its share of all stakes. So the share of
+    victory is (return * (sides - 1) + 1) / sides.
     """
     sides = len(set(game.sides))
     return np.asarray((returns[..., first_seats(game)] * (sides - 1) + 1) / sides)
@@ -174,6 +174,6 @@ def first_seats(game: Game) -> list[int]:
 
 
 def workers_for(players: Iterable[Player], workers: Workers) -> Workers:
-    """Return `workers`, or 1 if a human plays, because the terminal belongs to this process."""
+    """Return `workers`, or 1 if a human plays, because only this process has the terminal."""
     asked = (one for player in players for one in everybody(player))
     return 1 if any(isinstance(one, HumanPlayer) for one in asked) else workers

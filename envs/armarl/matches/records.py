@@ -1,4 +1,4 @@
-"""Game records: text that replays a game without seeds to the same bytes.
+"""Game records: text from which a game is replayed exactly, without seeds.
 
     armarl-record 1
     variant {"game": "armadora", "version": 0, "players": 2, ...}
@@ -10,19 +10,20 @@
     end 1 -1
     sum 5be0cd19137e2179...
 
-Every line of play has the seat, the action in notation, and after the last bar the beginning of
-the SHA-256 hash of the whole state after the action. If the action involved chance, two more
-columns stand in between. The first is the random generator's word before the action, from which the
-rules draw the same results again. The second names these results, for games that have a notation
-for them. The last lines are `end`, `cut` (cut short by the rules) or `stopped` (by a person), with
-the returns of the seats, and `sum`, the SHA-256 hash of all lines before it.
+Every line of an action has the seat, the action in notation, and after the last bar the beginning
+of the SHA-256 hash of the whole state after the action. If the action involved chance, there are
+two more columns between them. The first is the random generator's word before the action, from
+which the rules draw the same results again. The second has these results in the game's notation, or
+`-` if the game has no notation for them. The last line but one is `end`, `cut` (cut short by the
+rules) or `stopped` (by a person). After `end` or `cut`, it has the returns of the seats. The last
+line is `sum`, with the SHA-256 hash of all lines before it.
 
-A file may hold many records. Reading a record replays it. An illegal action, a state or chance
-result that differs from the replay, and a missing or extra line are refused with the line number. A
-record runs no code and names no files.
+A file may contain many records. Reading a record replays it. An illegal action, a state or chance
+result that differs from the replay, and a missing or extra line raise an error with the line
+number. A record runs no code and names no files.
 
-In place of records a file may hold one position in JSON, as `Game.describe` returns it. It is read
-as a record without actions.
+Instead of records, a file may contain one position in JSON, as `Game.describe` returns it. It is
+read as a record without actions.
 """
 
 from __future__ import annotations
@@ -53,36 +54,36 @@ from armarl.core.verbs import CUT_SHORT, PLAYING
 from armarl.games.catalogue import game_entry
 from armarl.games.make_game import restore_game
 
-HEAD = "armarl-record 1"
-_BAR = " | "
+HEAD = "armarl-record 1"  # the first line of a record
+_BAR = " | "  # separates the columns of a line
 _ONLY = np.zeros(1, np.int64)  # index of the only game
-_DIGITS = 12  # digits of a state's hash; the final sum protects the whole record
-_LONGEST_LINE = 20_000
-_LONGEST_VARIANT = 1 << 24  # the variant's line may hold a custom chart, escaped
-_MOST_POSITION = 1 << 22  # bytes; a description may hold a custom chart too
-_LONGEST_REASON = 600  # characters of an error
-_LAST_RECORD = 1 << 25  # bytes at a file's end that are searched for the last record
+_DIGITS = 12  # number of digits of a state's hash; the sum at the end protects the whole record
+_LONGEST_LINE = 20_000  # maximum length of a line in bytes, except for the variant's line
+_LONGEST_VARIANT = 1 << 24  # maximum length of the variant's line; it may contain a custom chart
+_MOST_POSITION = 1 << 22  # maximum size of a position in bytes; it may contain a custom chart too
+_LONGEST_REASON = 600  # maximum number of characters in an error's reason
+_LAST_RECORD = 1 << 25  # number of bytes at a file's end in which the last record is searched
 _WORDS = (b"variant ", b"player ", b"deal | ", b"end ", b"cut ", b"stopped", b"sum ")
 _SUM = re.compile(rb"^sum [0-9a-f]{64}(?:\r?\n|\Z)", re.MULTILINE)
 
 
 class RecordError(ValueError):
-    """A record that cannot be read: damaged, cut, of another version, or against the rules."""
+    """An error in a record: it is damaged, incomplete, of another version, or breaks the rules."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """A game that has been read and replayed; `str` returns its text.
+    """A game that was read from a record and replayed. `str` returns the text of the record.
 
     Attributes:
         game: the variant.
         players: names of the players, by seat.
         actions: action ids, in order.
         seats: the seat that played each action.
-        ending: "end", "cut" or "stopped"; empty for a game that is still going on.
+        ending: "end", "cut" or "stopped". Empty if the record does not end yet.
         returns: returns of the seats (reward "win"), 0 if the game was stopped.
-        states: all states, (actions + 1,), the deal first.
-        lines: the record's lines without line ends; of a position its description.
+        states: all states, (actions + 1,), beginning with the deal.
+        lines: the record's lines without line ends. For a position, its description in JSON.
     """
 
     game: Game
@@ -101,8 +102,8 @@ class Record:
         """Return a drawing of a position, with the players' names and the last action.
 
         Args:
-            move: how many actions have been played, 0 for the deal. None is the last position.
-            seat: a seat, or None for the whole position.
+            move: number of actions before the position: 0 for the deal, None for the last position.
+            seat: the seat whose view is drawn, or None for the whole position.
 
         Raises:
             TypeError, ValueError: the move or the seat does not exist, or the game has no drawing.
@@ -126,7 +127,7 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
 
     Args:
         game: the variant.
-        state: the position, such as one of `Game.state_from`.
+        state: the position, such as one that `Game.state_from` returns.
         players: a name for each seat. None: "player 0", "player 1", ...
 
     Raises:
@@ -144,7 +145,7 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
     game.check_states(states)
     names = [f"player {seat}" for seat in range(game.players)] if players is None else players
     if len(names) != game.players:
-        raise ValueError(f"{game.players} seats need {game.players} names, got {len(names)}")
+        raise ValueError(f"players must have {game.players} names, one per seat, not {len(names)}")
     over = bool(game.statuses(states)[0][0])
     returns = game.returns(states, np.zeros(1, np.int64))[0] if over else np.zeros(game.players)
     return Record(
@@ -163,7 +164,7 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
 
 
 class Recorder:
-    """Writes the records of games that are being played.
+    """A writer of records for games that are being played.
 
     Attributes:
         game: the variant.
@@ -173,7 +174,7 @@ class Recorder:
     def __init__(
         self, game: Game, players: Sequence[Sequence[str]], seeds: NDArray[np.int64]
     ) -> None:
-        """Begin the records of games that are not dealt yet.
+        """Begin the records of games that have not been dealt yet.
 
         Args:
             game: the variant.
@@ -186,14 +187,18 @@ class Recorder:
 
     @classmethod
     def resumed(cls, record: Record) -> Recorder:
-        """Continue the record of a game that is still going on."""
+        """Return a recorder that continues the record of an unfinished game."""
         recorder = cls(record.game, [], np.empty(0, np.int64))
         recorder.lines = [list(record.lines)]
         recorder._words = [record.states[-1]["rng"].tobytes()]
         return recorder
 
     def undone(self, state: State) -> None:
-        """Take back the last action of the only game, which was played in this state."""
+        """Remove the last action of the only game.
+
+        Args:
+            state: the state before this action.
+        """
         self.lines[0].pop()
         self._words[0] = state["rng"].tobytes()
 
@@ -211,7 +216,10 @@ class Recorder:
         seats: NDArray[np.int64],
         actions: NDArray[np.int64],
     ) -> None:
-        """Record that `seats[k]` played `actions[k]`, which led to `states[games[k]]`."""
+        """Record an action in some games: `seats[k]` played `actions[k]` in game `games[k]`.
+
+        `states` are the states of all games after the actions.
+        """
         for i, seat, action in zip(games.tolist(), seats.tolist(), actions.tolist(), strict=True):
             state, columns = states[i], [f"{seat} {self.game.actions.text(action)}"]
             if (word := state["rng"].tobytes()) != self._words[i]:
@@ -220,7 +228,7 @@ class Recorder:
             self.lines[i].append(_BAR.join([*columns, _hash(state)]))
 
     def ended(self, states: States) -> None:
-        """Finish the records; games that are still going on count as stopped."""
+        """Finish the records. A game that is not over counts as stopped."""
         statuses = self.game.statuses(states)[0].tolist()
         for i, status in enumerate(statuses):
             lines = self.lines[i]
@@ -233,10 +241,10 @@ class Recorder:
 
 
 def append_records(path: str | Path, texts: Sequence[str]) -> None:
-    """Append records to a file that `prepare_records` has checked: all of them or none.
+    """Append records to a file that `prepare_records` has checked. Append all of them or none.
 
     Raises:
-        OSError: the disk is full or not writable; the file is unchanged.
+        OSError: the disk is full or not writable. The file is unchanged.
     """
     append_whole(Path(path), "".join(texts).encode())
 
@@ -244,13 +252,14 @@ def append_records(path: str | Path, texts: Sequence[str]) -> None:
 def prepare_records(path: str | Path) -> None:
     """Check before a game that its record can be appended to a file.
 
-    A process that was killed may have left half a record at the file's end. The half is removed,
-    because records after it could not be read. Nothing else is removed: the half must follow a
-    whole record and replay without errors.
+    A process that was killed may have left an incomplete record at the end of the file. This
+    function removes the incomplete record, because records after it could not be read. It removes
+    nothing else: the incomplete record must follow a complete one, or begin the file, and must
+    replay without errors.
 
     Raises:
-        ValueError: the folder does not exist, or the file holds something other than records.
-        OSError: the file may not be written.
+        ValueError: the folder does not exist, or the file contains something other than records.
+        OSError: the file is not writable.
     """
     path = Path(path)
     check_writable(path)
@@ -266,7 +275,9 @@ def prepare_records(path: str | Path) -> None:
             _ends_with_a_record(tail[:whole]) if whole else not start
         )
         if not ours or not _is_half_a_record(path, tail[whole:]):
-            raise ValueError(f"{path} does not end with a record: name another file for records")
+            raise ValueError(
+                f"{path} does not end with a record: name another file, or a new one, for records"
+            )
         if start + whole < length:
             file.truncate(start + whole)
         if whole and tail[whole - 1 : whole] != b"\n":
@@ -274,7 +285,7 @@ def prepare_records(path: str | Path) -> None:
 
 
 def _ends_with_a_record(text: bytes) -> bool:
-    """Return whether the last line is the sum of the lines before it, from the last HEAD on."""
+    """Return whether the last line is a valid `sum` of the record that begins at the last HEAD."""
     lines = text.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
     head = HEAD.encode()
     if head not in lines:
@@ -284,7 +295,7 @@ def _ends_with_a_record(text: bytes) -> bool:
 
 
 def _is_half_a_record(path: Path, rest: bytes) -> bool:
-    """Return whether these bytes are empty, or a record that is right as far as it goes."""
+    """Return whether these bytes are empty, or the beginning of a record without an error."""
     if HEAD.encode().startswith(rest.rstrip(b"\r\n")):
         return True
     try:
@@ -297,12 +308,12 @@ def _is_half_a_record(path: Path, rest: bytes) -> bool:
 
 
 def _begins_a_line(raw: bytes) -> bool:
-    """Return whether bytes without a line end may be the beginning of a record's line."""
+    """Return whether bytes without a line end can be the beginning of a record's line."""
     return raw[:1].isdigit() or any(word.startswith(raw[: len(word)]) for word in _WORDS)
 
 
 class _CutError(RecordError):
-    """A record that ends in the middle, at the end of its file."""
+    """An error in a record: the file ends before the record is complete."""
 
 
 def _opening(game: Game, players: Sequence[str]) -> list[str]:
@@ -312,7 +323,7 @@ def _opening(game: Game, players: Sequence[str]) -> list[str]:
 
 
 def _seeded_word(game: Game, number: int) -> bytes:
-    """The random generator's word in a seeded state that is not dealt yet."""
+    """Return the random generator's word in a state that is seeded but not dealt."""
     states = np.full(1, game.blank)
     seed(states[0], number)
     return bytes(states[0]["rng"].tobytes())
@@ -323,7 +334,7 @@ def _word(word: bytes) -> str:
 
 
 def _results(game: Game, state: State, dealt: bool) -> str:
-    """Chance results in the game's notation, or - if the game has none."""
+    """Return chance results in the game's notation, or `-` if the game has no notation for them."""
     module = game_entry(game.name).part("chance")
     return (module and module.chance_results(game, state, dealt)) or "-"
 
@@ -347,18 +358,18 @@ def _sum(lines: Sequence[str]) -> str:
 
 
 def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
-    """Read the records of a file, replaying and checking each of them.
+    """Yield the records of a file. Each record is replayed and checked.
 
     A file with the description of a position in JSON is one record without actions.
 
     Args:
         path: the file.
-        start: the byte at which to begin, where a record begins. Error messages count lines from
-            there.
+        start: index of the byte at which to begin. A record must begin there. Error messages count
+            lines from there.
 
     Raises:
         FileNotFoundError: the file does not exist.
-        RecordError: a record cannot be read. The records before it have been yielded.
+        RecordError: a record cannot be read. The records before it have already been yielded.
 
     Example:
         >>> import os, tempfile
@@ -382,9 +393,9 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
 
 
 def read_finished(path: str | Path) -> Iterator[Record]:
-    """Read the records of a file as `read_records` does, except an incomplete last one.
+    """Yield the records of a file like `read_records`, but leave out an incomplete last record.
 
-    So a game that is still being played is left out.
+    The last record is incomplete while its game is being played.
     """
     try:
         yield from read_records(path)
@@ -393,7 +404,7 @@ def read_finished(path: str | Path) -> Iterator[Record]:
 
 
 def read_unfinished(path: Path) -> Record:
-    """Read the record of a game that may still be going on: the only one in its file.
+    """Read the only record of a file. Its game may be unfinished.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -405,15 +416,15 @@ def read_unfinished(path: Path) -> Record:
     lines = _Lines(path, file)
     record = _read(lines, unfinished=True)
     if lines.next is not None:
-        lines.refuse("the file must hold one record", ahead=1)
+        lines.refuse("the file must contain one record only", ahead=1)
     return record
 
 
 def read_record(text: str) -> Record:
-    """Read the record of one game, or a position, from its text, as `str(record)` returns it.
+    """Read one record, or the description of a position, from a text such as `str(record)`.
 
     Raises:
-        RecordError: the record cannot be read, or more follows.
+        RecordError: the record cannot be read, or the text continues after it.
     """
     name, file = Path("the text"), io.BytesIO(text.encode())
     if _is_description(file):
@@ -421,12 +432,12 @@ def read_record(text: str) -> Record:
     lines = _Lines(name, file)
     record = _read(lines)
     if lines.next is not None:
-        lines.refuse("the text must hold one record", ahead=1)
+        lines.refuse("the text must contain one record only", ahead=1)
     return record
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Open a file of records.
+    """Open a file with records.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -439,7 +450,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _is_description(file: BinaryIO) -> bool:
-    """Return whether a file continues with JSON, not with records."""
+    """Return whether the rest of a file is JSON and not records."""
     start = file.tell()
     begins = file.read(1 << 10).lstrip()[:1]
     file.seek(start)
@@ -456,7 +467,7 @@ def _position(path: Path, file: BinaryIO) -> Record:
         with file:
             content = file.read(_MOST_POSITION + 1)
         if len(content) > _MOST_POSITION:
-            raise ValueError(f"it is larger than {_MOST_POSITION:,} bytes")
+            raise ValueError(f"a description has at most {_MOST_POSITION:,} bytes, this one more")
         view = read_json(content.decode("utf-8"))
         options = {"players": view["players"], **view.get("options", {})}
         game = restore_game(view["game"], options)
@@ -469,11 +480,11 @@ def _position(path: Path, file: BinaryIO) -> Record:
 
 
 class _Lines:
-    """The lines of a file in order, and those that belong to the current record."""
+    """A reader of a file's lines, which also keeps the lines of the current record."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path, self._file = path, file
-        self.number = 0  # number of the last line taken
+        self.number = 0  # number of the last line that was taken
         self.taken: list[str] = []
         self.next: str | None = None
         self._look()
@@ -486,8 +497,8 @@ class _Lines:
             return
         if self.number == 0 and raw.rstrip(b"\r\n") != HEAD.encode():
             self.refuse(
-                f"this is not a file of records: its first line must be `{HEAD}`, or the file "
-                "must be one description of a position in JSON",
+                f"this is not a file with records: its first line must be `{HEAD}`, or the file "
+                "must be the description of one position in JSON",
                 ahead=1,
             )
         if raw.startswith(b"variant ") and not raw.endswith(b"\n"):
@@ -495,19 +506,19 @@ class _Lines:
         if not raw.endswith(b"\n"):
             cut = not self._file.read(1) and _begins_a_line(raw)
             kind = _CutError if cut else RecordError
-            self.refuse("the line is cut, or longer than any line of a record", 1, kind)
+            self.refuse("the line is incomplete, or longer than any line of a record", 1, kind)
         try:
             self.next = raw.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
             self.refuse("the line is not UTF-8 text", ahead=1)
-        if not self.next.isprintable():  # a terminal could take such characters for commands
+        if not self.next.isprintable():  # a terminal could execute such characters as commands
             self.refuse("the line has unprintable characters", ahead=1)
 
     def take(self, begins: str = "") -> str:
-        """Take the next line and return it without its required beginning."""
+        """Take the next line, check that it starts with `begins`, and return the rest of it."""
         line = self.next
         if line is None:
-            self.refuse("the record is cut: another line should follow", 1, _CutError)
+            self.refuse("the record is incomplete: another line must follow", 1, _CutError)
         if not line.startswith(begins):
             wanted = f"the line must begin with `{begins.strip(' |')}`"
             self.refuse(f"{wanted}, not {line[:60]!r}", ahead=1)
@@ -519,14 +530,14 @@ class _Lines:
     def refuse(
         self, reason: str, ahead: int = 0, kind: type[RecordError] = RecordError
     ) -> NoReturn:
-        """Raise RecordError for the last line taken, or with `ahead=1` for the next one."""
+        """Raise a RecordError about the last line that was taken, or about the next (`ahead=1`)."""
         self._file.close()
-        said = brief(reason, _LONGEST_REASON)  # it may quote the file
+        said = brief(reason, _LONGEST_REASON)  # the reason may quote the file
         raise kind(f"{self._path}, line {self.number + ahead}: {said}")
 
 
 def _read(lines: _Lines, unfinished: bool = False) -> Record:
-    """Read and replay the next record; with `unfinished` it may end after any action."""
+    """Read and replay the next record. With `unfinished`, it may end after any action."""
     lines.taken = []
     if lines.take(HEAD):
         lines.refuse(f"the line must be `{HEAD}` and nothing more")
@@ -555,18 +566,18 @@ def _read(lines: _Lines, unfinished: bool = False) -> Record:
 
 
 def _read_ending(game: Game, states: States, lines: _Lines) -> str:
-    """Check the last two lines of a record, and return how the game ended."""
+    """Check the last two lines of a record. Return the first of them, such as `end 1 -1`."""
     ending = lines.take()
     if ending != _ending(game, states, int(game.statuses(states)[0][0])):
-        lines.refuse(f"this is not how the game ends: {ending[:60]!r}")
+        lines.refuse(f"the replay does not end the game in this way: {ending[:60]!r}")
     right = _sum(lines.taken)
     if lines.take("sum ") != right.removeprefix("sum "):
-        lines.refuse("the sum does not match the lines before it: they have been changed")
+        lines.refuse("the sum does not match the lines before it: one of them was changed")
     return ending
 
 
 def _game_of(lines: _Lines) -> Game:
-    """Make the variant that the record names, if this version plays it."""
+    """Make the variant that the record names. Refuse a variant of another version."""
     text = lines.take("variant ")
     try:
         variant: Any = read_json(text)
@@ -578,12 +589,15 @@ def _game_of(lines: _Lines) -> Game:
     for key, known in game.variant.items():
         if not same_json(variant.get(key), known):
             made = brief(variant.get(key))
-            lines.refuse(f"the record was made with {key} {made}; this version has {brief(known)}")
+            lines.refuse(
+                f"the record was made with {key} {made}, but this version of ArmaRL has "
+                f"{brief(known)}"
+            )
     return game
 
 
 def _deal(game: Game, lines: _Lines) -> States:
-    """Replay the deal."""
+    """Replay and check the deal."""
     columns = lines.take(f"deal{_BAR}").split(_BAR)
     if len(columns) != 3:
         lines.refuse("a deal needs three columns: a word, chance results and a hash")
@@ -596,7 +610,7 @@ def _deal(game: Game, lines: _Lines) -> States:
 
 
 def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
-    """Check and play the action of the next line; return the seat and the action."""
+    """Check and play the action of the next line. Return the seat and the action."""
     move, *columns = lines.take().split(_BAR)
     seat, _, text = move.partition(" ")
     statuses, movers = game.statuses(states)
@@ -611,23 +625,28 @@ def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
     if not game.legal_masks(states)[0, action]:
         lines.refuse(game.explain(states[0], action))
     if len(columns) not in (1, 3):
-        lines.refuse("after the action there must be a hash, or a word, chance results and a hash")
+        lines.refuse(
+            "after the action there must be one column (a hash) or three columns (a word, chance "
+            "results and a hash)"
+        )
     if len(columns) == 3:
         _set_word(states, columns[0], lines)
     before = states[0]["rng"].tobytes()
     game.apply(states, _ONLY, np.array([action]))
     if (states[0]["rng"].tobytes() != before) != (len(columns) == 3):
         part = "no" if len(columns) == 3 else "a"
-        lines.refuse(f"chance plays {part} part in `{text}`")
+        lines.refuse(f"chance plays {part} part in `{text}`, but the line says otherwise")
     _compare(game, states[0], False, columns[1:] or columns, lines)
     return int(movers[0]), action
 
 
 def _set_word(states: States, text: str, lines: _Lines) -> None:
-    """Set the random generator to a word in hexadecimal."""
+    """Set the random generator's word, which `text` has in hexadecimal."""
     size = states.dtype["rng"].itemsize
     if len(text) != 2 * size or not set(text) <= set("0123456789abcdef"):
-        lines.refuse(f"a generator's word is {2 * size} hexadecimal digits, not {text[:40]!r}")
+        lines.refuse(
+            f"a random generator's word must have {2 * size} hexadecimal digits, not {text[:40]!r}"
+        )
     word = np.frombuffer(bytes.fromhex(text)[::-1], states.dtype["rng"].base)
     states["rng"][:] = word.reshape(states["rng"].shape)
 
@@ -635,6 +654,8 @@ def _set_word(states: States, text: str, lines: _Lines) -> None:
 def _compare(game: Game, state: State, dealt: bool, columns: list[str], lines: _Lines) -> None:
     """Check the chance results, if the line has them, and the hash of the state."""
     if len(columns) == 2 and columns[0] != (drawn := _results(game, state, dealt)):
-        lines.refuse(f"chance gave {drawn[:200]!r}, not {columns[0][:200]!r}")
+        lines.refuse(
+            f"chance gives {drawn[:200]!r} in the replay, but {columns[0][:200]!r} in the record"
+        )
     if columns[-1] != _hash(state):
-        lines.refuse("the state after this line is not the recorded one")
+        lines.refuse("after this line, the state of the replay differs from the recorded state")

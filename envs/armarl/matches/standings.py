@@ -22,11 +22,12 @@ class Standing:
         shared: number of games in which its side shared the victory.
         losses: number of games that it lost.
         cut_short: number of games that ended without a winner. No player gets a share of these.
-        win_rate: mean share of victory. A draw of two counts as one half for each.
+        win_rate: mean share of victory. A draw of two sides counts as one half for each.
         low: lower end of the 95 % interval of `win_rate`.
         high: upper end of the 95 % interval of `win_rate`.
-        fair: win rate among equally strong players: the fraction of the sides that it holds.
-        reward: mean "win" return, in [-1, 1].
+        fair: win rate if all players were equally strong: the fraction of the sides that the player
+            has.
+        reward: mean return with the reward "win", in [-1, 1].
 
     Example:
         >>> import armarl
@@ -82,7 +83,7 @@ def _interval(share: NDArray[np.float64]) -> tuple[float, float]:
     """Return the 95 % interval of the mean of `share` (deals, rotations).
 
     Games of the same deal are not independent. If their results are correlated, the number of games
-    is divided by the design effect (Kish, 1965), which is measured from the spread between deals.
+    is divided by the design effect (Kish, 1965). The spread between deals gives the design effect.
     """
     games, mean = share.size, float(share.mean())
     spread = mean * (1 - mean)

@@ -1,4 +1,4 @@
-"""Which actions can be taken back: those that have revealed nothing."""
+"""Undo of actions. An action can be taken back if it has revealed nothing."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import numpy as np
 from armarl.compiler.types import State
 from armarl.core.game import Game
 
-_DEALS = 64  # deals of what is hidden, in which an action that reveals nothing shows the same
+_DEALS = 64  # number of deals of the hidden information in which an action is tried
 
 
 def can_be_undone(game: Game, before: State, action: int, after: State) -> bool:
     """Return whether the seat that played an action may take it back.
 
-    It may if it is still to move, and the action has revealed nothing to it.
+    It may if the same seat is to move again, and the action has revealed nothing to this seat.
 
     Args:
         game: the variant.
         before: the state before the action.
         action: the id of the action.
-        after: the state after it.
+        after: the state after the action.
     """
     statuses, seats = game.statuses(np.array([before, after]))
     same = not statuses.any() and seats[0] == seats[1]
@@ -27,17 +27,17 @@ def can_be_undone(game: Game, before: State, action: int, after: State) -> bool:
 
 
 def has_revealed(game: Game, before: State, action: int, after: State, seat: int) -> bool:
-    """Return whether an action told its seat something that it did not know.
+    """Return whether an action showed its seat something new.
 
-    If not, the seat could have foretold what it sees now. So the action is legal in other deals of
-    what is hidden, and it leads to the same view without any chance.
+    If it did not, the seat could have predicted its new view. The action is then legal in every
+    other deal of the hidden information, uses no chance, and leads to the same view in all deals.
 
     Args:
         game: the variant.
         before: the state before the action.
         action: the id of the action.
-        after: the state after it.
-        seat: the seat that played it.
+        after: the state after the action.
+        seat: the seat that played the action.
     """
     if before["rng"].tobytes() != after["rng"].tobytes():
         return True

@@ -1,1 +1,1 @@
-"""Players: programs that choose actions for seats, in environments, matches and at the terminal."""
+"""Players: programs, or people, that choose the actions of seats."""

@@ -1,6 +1,6 @@
-"""Advice of scripted players, which a policy's network adds to its logits.
+"""Advice of scripted players. A policy's network adds its trust to the logits of advised actions.
 
-A network starts as strong as its advisers and learns where to depart from them (residual policy
+A network starts as strong as its advisers and learns where to play differently (residual policy
 learning: Silver et al., 2018; Johannink et al., 2018). An adviser sees only what its seat may see.
 """
 
@@ -21,12 +21,12 @@ from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-MOST_ADVISERS = 16
-_SAMPLE, _DEPTH = 64, 24  # number of games in the digest, and of random actions in each
+MOST_ADVISERS = 16  # maximum number of advisers of a policy
+_SAMPLE, _DEPTH = 64, 24  # number of games in the digest, and number of random actions in a game
 
 
 class Advice:
-    """Scripted players that advise at every decision.
+    """Scripted players that recommend an action at every decision.
 
     Attributes:
         advisers: specifications of the players, `greedy` or `greedy:style=NAME`.
@@ -50,8 +50,8 @@ class Advice:
         """Return the action of each adviser in each state, int64, shape (n, advisers).
 
         Args:
-            states: records, shape (n,). They may hold hidden information: they are concealed before
-                an adviser sees them.
+            states: states, shape (n,). They may contain hidden information: the advisers get
+                concealed states.
             seats: the seat to move in each state, int64, shape (n,).
         """
         found = np.empty((states.size, len(self)), np.int64)
@@ -62,13 +62,16 @@ class Advice:
         return found
 
     def digest(self) -> str:
-        """Return a hash of the advisers' choices in some positions, to detect a change in them."""
+        """Return a hash of the advisers' actions in fixed positions, to detect changed advisers."""
         return _digest(self._game, self.advisers)
 
 
 @lru_cache(maxsize=64)
 def _digest(game: Game, advisers: tuple[str, ...]) -> str:
-    """Return the hash of `Advice.digest`. Scripted players do not change while a program runs."""
+    """Return the hash of `Advice.digest`.
+
+    The cache is safe because scripted players do not change while a program runs.
+    """
     advice, rng = Advice(game, advisers), np.random.default_rng(0)
     states, chance = game.new_states(np.arange(_SAMPLE)), RandomPlayer(game)
     found = hashlib.sha256()
@@ -83,10 +86,10 @@ def _digest(game: Game, advisers: tuple[str, ...]) -> str:
 
 
 def _adviser(adviser: str, game: Game) -> GreedyPlayer:
-    """Make the adviser of a specification, which may come from the file of a policy.
+    """Make the adviser that a specification names. The specification may come from a file.
 
     Raises:
-        ValueError: it names another player, or a style that the game does not have.
+        ValueError: the specification names another player, or a style that the game does not have.
     """
     base = scripted(adviser).base
     style = [*base.arguments, *(value for _, value in base.settings)]

@@ -1,4 +1,4 @@
-"""A person at a terminal as a player."""
+"""A player for a person at a terminal."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _PARAGRAPH = textwrap.TextWrapper(
     79, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
 )
-_FIXED = "\x1f"  # replaces spaces within an action, so that no line is broken there
-WORDS = (  # what a person may type besides actions
+_FIXED = "\x1f"  # replaces spaces within an action, so that no line break splits an action
+WORDS = (  # commands that a person may type instead of an action, with their meanings
     ("?", "list the legal actions"),
     ("help", "explain the notation and the actions"),
     ("board", "draw the board"),
@@ -31,18 +31,18 @@ WORDS = (  # what a person may type besides actions
 
 
 class UndoError(Exception):
-    """A person wants to take back the last action."""
+    """A signal that a person wants to take back the last action."""
 
 
 class HumanPlayer:
-    """A person at a terminal. It prints the board and reads actions in the game's notation.
+    """A player that prints the board and asks a person for actions in the game's notation.
 
-    `?` lists the legal actions. `help` explains the notation and all words. `quit` raises EOFError,
-    as does the end of the input.
+    `?` lists the legal actions. `help` explains the notation and all commands. `quit` and the end
+    of the input raise EOFError.
 
     Attributes:
-        heading: printed before the question in place of the board, if not None.
-        may_undo: whether `undo` raises `UndoError`. If not, it is answered with the reason.
+        heading: text that is printed before the question instead of the board, or None.
+        may_undo: whether the command `undo` raises `UndoError`. Otherwise it prints a reason.
     """
 
     def __init__(self, game: Game) -> None:
@@ -70,8 +70,8 @@ class HumanPlayer:
                 if self.may_undo:
                     raise UndoError
                 tell(
-                    "there is nothing to undo: an action that revealed something, or ended the "
-                    "game, stands"
+                    "nothing can be undone now: an action that revealed something, or ended the "
+                    "game, cannot be taken back"
                 )
                 continue
             if text == "board":
@@ -104,7 +104,7 @@ def action_meant(game: Game, mask: NDArray[np.int8], text: str) -> int:
         text: what was typed.
 
     Raises:
-        ValueError: no action has this notation. The message names the fault.
+        ValueError: no action has this notation. The message says what is wrong.
     """
     typed, texts = " ".join(text.split()).casefold(), game.actions.texts
     found = [action for action, said in enumerate(texts) if said.casefold() == typed]
@@ -114,14 +114,14 @@ def action_meant(game: Game, mask: NDArray[np.int8], text: str) -> int:
 
 
 def _edit_lines() -> None:
-    """Let arrow keys move in a line and through earlier lines, where Python can."""
+    """Let arrow keys edit the line and recall earlier lines, if Python has `readline`."""
     if sys.stdin is not None and sys.stdin.isatty():
         with suppress(ImportError):
             import readline  # noqa: F401
 
 
 def _help(game: Game) -> str:
-    """Return the help text: the notation and the meaning of actions, with rule numbers."""
+    """Return the help text: the notation, the kinds of actions with rule numbers, the commands."""
     entry = game_entry(game.name)
     examples = {family.texts()[0]: family.meaning for family in game.actions.families}
     width = 2 + max(map(len, examples))
@@ -132,7 +132,7 @@ def _help(game: Game) -> str:
 
 
 def _listed(game: Game, mask: NDArray[np.int8]) -> str:
-    """Return the legal actions as text, one paragraph for each kind."""
+    """Return the legal actions as text, with a paragraph for each kind of action."""
     lines = []
     for family in game.actions.families:
         first = game.actions.first[family.name]

@@ -4,10 +4,10 @@
     part          = name [ ":" argument { "," argument } ]
     argument      = value | key "=" value          greedy:noise=0.2    ismcts:1000,seconds=2
 
-The first part names a player. The other parts are wrapped around it. Numbers, `inf`, `true` and
-`false` are parsed as such, and everything else is text. A number that is too large is `inf`. A name
-or text that contains a character of the grammar needs double quotes. `str(Spec.parse(text))` is the
-shortest form, and parses to an equal specification.
+The first part names a player. The other parts name wrappers around this player. Numbers, `inf`,
+`true` and `false` are parsed as numbers and bools, and everything else is text. A number that is
+too large is `inf`. A name or text that contains a special character of the grammar needs double
+quotes. `str(Spec.parse(text))` is the shortest form and parses to an equal specification.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _DECIMAL = re.compile(r"[+-]?(\d+\.\d*|\.?\d+)(e-?\d{1,3})?", re.IGNORECASE)
 _SPECIAL = re.compile(r'[+:,="\s]')
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")  # the start of a Windows path
-_MOST = 4000  # characters
+_MOST = 4000  # maximum number of characters in a specification
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Spec:
     """A parsed player specification.
 
     Attributes:
-        base: the player.
-        around: the parts wrapped around the player, innermost first.
+        base: the part that names the player.
+        around: the parts that name wrappers around the player, innermost first.
 
     Example:
         >>> from armarl import Spec
@@ -75,10 +75,12 @@ class Spec:
         """Parse a specification.
 
         Raises:
-            ValueError: the text breaks the grammar. The message names the fault.
+            ValueError: the text breaks the grammar. The message says where.
         """
         if len(text) > _MOST:
-            raise ValueError(f"a player specification may have at most {_MOST} characters")
+            raise ValueError(
+                f"a player specification may have at most {_MOST} characters, not {len(text)}"
+            )
         parts = [_part(part, text) for part in _split(text.strip(), "+", text)]
         return cls(parts[0], tuple(parts[1:]))
 
@@ -98,18 +100,18 @@ def _part(text: str, whole: str) -> Part:
         if not value:
             if settings:
                 raise _wrong(
-                    whole, f"{key} has no name, so it must come before the named arguments"
+                    whole, f"the argument {key} has no name: put it before all named arguments"
                 )
             arguments.append(_value(key))
         elif key in settings:
-            raise _wrong(whole, f"{key} appears twice")
+            raise _wrong(whole, f"the argument {key} appears twice")
         else:
             settings[key] = _value(value[0])
     return Part(name, tuple(arguments), tuple(settings.items()))
 
 
 def _split(text: str, mark: str, whole: str, most: int = -1) -> list[str]:
-    """Split at a mark outside double quotes, at most `most` times. -1 means no limit."""
+    """Split a text at a mark outside double quotes, at most `most` times. -1 means no limit."""
     pieces: list[str] = []
     start, quoted = 0, False
     for i, character in enumerate(text):
@@ -130,7 +132,7 @@ def _value(text: str) -> Value:
     if _INTEGER.fullmatch(text):
         return int(text)
     if _DECIMAL.fullmatch(text):
-        return float(text)  # inf if it is too large
+        return float(text)  # inf if the number is too large
     return _plain(text)
 
 
@@ -139,7 +141,7 @@ def _plain(text: str) -> str:
 
 
 def _text(value: Value) -> str:
-    """Format a value for the grammar, in quotes if it would parse as something else without."""
+    """Format a value for the grammar. Text that would be parsed differently gets quotes."""
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):
@@ -160,7 +162,9 @@ def _wrong(whole: str, reason: str) -> ValueError:
 
 
 def as_spec(player: str | Path | Spec) -> Spec:
-    """Parse a specification. A `Path`, or text that ends in `.safetensors`, is a saved policy.
+    """Parse a specification.
+
+    A `Path`, or text that ends in `.safetensors`, names a file with a saved policy.
 
     Raises:
         ValueError: the text breaks the grammar.
@@ -173,12 +177,12 @@ def as_spec(player: str | Path | Spec) -> Spec:
 
 
 def scripted(adviser: str) -> Spec:
-    """Parse the specification of an adviser: the scripted player, `greedy`, in any style.
+    """Parse the specification of an adviser, which must be the scripted player in any style.
 
     No file is opened.
 
     Raises:
-        ValueError: the specification names another player.
+        ValueError: the specification names another player than `greedy`.
     """
     spec = Spec.parse(adviser)
     habits = {name for name, _ in spec.base.settings} - {"style"}
@@ -188,4 +192,7 @@ def scripted(adviser: str) -> Spec:
 
 
 def _other(adviser: str) -> ValueError:
-    return ValueError(f"only the scripted player, greedy, can advise, not {adviser[:100]!r}")
+    return ValueError(
+        f"an adviser must be the scripted player, such as greedy or greedy:style=NAME, not "
+        f"{adviser[:100]!r}"
+    )

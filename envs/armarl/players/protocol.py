@@ -22,20 +22,21 @@ from armarl.core.verbs import PLAYING
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-_MOST_AROUND = 100  # the deepest nesting of wrappers
+_MOST_AROUND = 100  # maximum depth of nested wrappers
 
 
 @runtime_checkable
 class Player(Protocol):
     """The interface of every player: scripted, learnt, searching or human.
 
-    A player is a pure function of what a seat may know and of one random number per decision. It
-    gets concealed states, so it cannot use hidden information. It keeps no memory and has no random
-    number generator of its own, so a game repeats from its seed, alone or in a batch.
+    A player is a pure function of the information that its seat may see and of one random number
+    per decision. It gets concealed states, so it cannot use hidden information. It keeps no memory
+    and has no random number generator of its own. So the same seed repeats a game, alone or in a
+    batch.
 
     Attributes:
-        name: the name that tables and records show.
-        game: optional. The variant that the player was made for. Other variants refuse it.
+        name: name in tables and records.
+        game: optional. The variant for which the player was made. Other variants refuse the player.
 
     Example:
         >>> from armarl import Player, make_game, make_player
@@ -51,8 +52,8 @@ class Player(Protocol):
         """Choose a legal action in each state.
 
         Args:
-            states: records, shape (batch,). `states[i]` is concealed for the mover `seats[i]`.
-            seats: seat numbers, int64, shape (batch,).
+            states: states, shape (batch,). `states[i]` is concealed for the seat `seats[i]`.
+            seats: the seat to move in each state, int64, shape (batch,).
             draws: random numbers in [0, 1), float64, shape (batch,). They are the only source of
                 randomness that a player may use.
 
@@ -63,14 +64,15 @@ class Player(Protocol):
 
 
 class Thoughts(NamedTuple):
-    """A player's opinion of a batch of states. A field without an opinion is None.
+    """A player's evaluation of a batch of states. A field that the player does not give is None.
 
     Attributes:
         probabilities: the player's distribution over actions, float64, shape (batch, actions). A
-            row sums to 1, or is all 0 if the seat is not to move. The player may sample from it or
-            play the likeliest action, as saved policies do unless you ask them to `sample`.
-        values: expected return of each action, float64, shape (batch, actions). NaN where the
-            player has no opinion.
+            row sums to 1, or is all 0 if the seat is not to move. The player may sample from the
+            distribution or play the most likely action. Saved policies play the most likely action
+            unless `sample` is set.
+        values: expected return of each action, float64, shape (batch, actions). NaN for an action
+            without an estimate.
         visits: number of times that a search tried each action, int64, shape (batch, actions).
         value: expected return of the seat, float64, shape (batch,). It may be an estimate even
             after the end of the game.
@@ -90,12 +92,12 @@ class Thoughts(NamedTuple):
 
 @runtime_checkable
 class Thinker(Player, Protocol):
-    """A player that can also give its opinion of a position."""
+    """A player that can also report its evaluation of a position."""
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Return the player's thoughts, for the same arguments as `choose`."""
+        """Return the player's thoughts. The arguments are those of `choose`."""
         ...
 
 
@@ -108,13 +110,14 @@ def choose_legally(
 ) -> NDArray[np.int64]:
     """Ask a player for its actions in concealed states, and check that they are legal.
 
-    The player gets copies of the arrays. Its answer is copied too, and checked against masks from
-    before the call. So a player that writes to an array changes neither the game nor its masks.
+    The player gets copies of the arrays. Its answer is copied too and checked against masks that
+    were made before the call. So a player that writes to an array changes neither the game nor the
+    masks.
 
     Args:
         player: the player to ask.
         game: the variant that is played.
-        states: records, shape (batch,), each concealed for its seat (`Game.concealed`).
+        states: states, shape (batch,), each concealed for its seat (`Game.concealed`).
         seats: the seat to move in each state, int64, shape (batch,).
         draws: a random number in [0, 1) for each state, float64, shape (batch,).
 
@@ -123,10 +126,10 @@ def choose_legally(
 
     Raises:
         IllegalActionError: the player chose an action that is illegal or does not exist.
-        ValueError: the answer is not one action for each state, or the player was made for another
-            variant.
+        ValueError: the answer does not have one action per state, or the player was made for
+            another variant.
         TypeError: the actions are not integers.
-        RuntimeError: the player tried to end the program.
+        RuntimeError: the player tried to end the program, or raised StopIteration.
 
     Example:
         >>> import numpy as np
@@ -166,7 +169,7 @@ def choose_legally(
 
 
 def check_player(found: object, said: str) -> Player:
-    """Return an object as a player after checking that it is one.
+    """Check that an object is a player, and return it.
 
     Args:
         found: the object.
@@ -177,7 +180,7 @@ def check_player(found: object, said: str) -> Player:
     """
     if isinstance(found, type):
         raise TypeError(
-            f"{said} is a class, not a player; pass an instance of it, or its name "
+            f"{said} is a class, not a player; pass an instance of the class, or its name "
             f"{found.__module__}:{found.__name__}"
         )
     choose = getattr(found, "choose", None)
@@ -188,8 +191,8 @@ def check_player(found: object, said: str) -> Player:
         )
     if not _takes_a_question(choose):
         raise TypeError(
-            f"{said} is not a player: its choose must take (states, seats, draws); "
-            "game.views(states, seats) makes their observations and masks"
+            f"{said} is not a player: its method choose must take (states, seats, draws); "
+            "game.views(states, seats) returns observations and masks of states"
         )
     with no_exit(said):
         name = getattr(found, "name", None)
@@ -200,12 +203,12 @@ def check_player(found: object, said: str) -> Player:
 
 
 def _takes_a_question(choose: Callable[..., object]) -> bool:
-    """Return False if Python can tell that a function does not take 3 positional arguments."""
+    """Return whether a function takes 3 positional arguments, or True if Python cannot tell."""
     try:
         inspect.signature(choose).bind(None, None, None)
     except TypeError:
         return False
-    except ValueError:  # Python cannot read the signature of some compiled functions
+    except ValueError:  # some compiled functions have no readable signature
         return True
     return True
 
@@ -218,11 +221,11 @@ def _article(found: object) -> str:
 def no_exit(said: str) -> Iterator[None]:
     """Turn `SystemExit` and `StopIteration` of user code into errors.
 
-    Without this, user code could end the program or one of our loops, and the run would look like
-    a success.
+    Otherwise user code could end the program or one of our loops, and the run would look like a
+    success.
 
     Raises:
-        RuntimeError: the code exited, or raised StopIteration.
+        RuntimeError: the user code called `exit` or raised StopIteration.
     """
     try:
         yield
@@ -231,13 +234,13 @@ def no_exit(said: str) -> Iterator[None]:
         raise RuntimeError(f"{said} tried to end the program: exit({code})") from error
     except StopIteration as error:
         told = RuntimeError(f"{said} raised StopIteration: next() was called on an empty iterator")
-        # Set no cause, or contextlib would raise the StopIteration again in place of this error.
+        # Without `from None`, contextlib would raise the StopIteration instead of this error.
         raise told.with_traceback(error.__traceback__) from None
 
 
 @contextmanager
 def _asking(player: Player) -> Iterator[None]:
-    """Add a note to errors of a player's methods, with its name and the file and line."""
+    """Add a note to errors in a player's methods: the player's name, and the file and line."""
     try:
         with no_exit(f"the player {player.name!r}"):
             yield
@@ -248,9 +251,13 @@ def _asking(player: Player) -> Iterator[None]:
 
 
 def place_of(error: Exception, module: str) -> str:
-    """Return the last line of user code that an error passed through, to append to a message.
+    """Return the place of the last line of user code in an error's traceback, for a message.
 
-    Returns an empty string if `module` belongs to ArmaRL.
+    Return an empty string if `module` belongs to ArmaRL.
+
+    Args:
+        error: the error.
+        module: the user's module. Lines of its package count as user code.
     """
     package = module.partition(".")[0]
     places = [
@@ -268,13 +275,14 @@ def ask_thoughts(
     seats: NDArray[np.int64],
     draws: NDArray[np.float64],
 ) -> Thoughts:
-    """Ask a player for its thoughts on concealed states. The player gets copies.
+    """Ask a player for its thoughts on concealed states, and check them.
 
-    Its answer is copied too, into plain arrays: the player may keep its own and change them.
+    The player gets copies of the arrays. Its answer is copied too, because the player may change
+    its own arrays later.
 
     Raises:
-        TypeError: the answer is not `Thoughts`, or a field does not hold numbers.
-        ValueError: a field has another shape.
+        TypeError: the answer is not `Thoughts`, or a field does not contain numbers.
+        ValueError: a field has the wrong shape.
     """
     shown = game.taken(states, np.arange(states.size))
     fields: dict[str, NDArray[Any] | None] = {}
@@ -289,10 +297,12 @@ def ask_thoughts(
             continue
         shape = states.shape if name == "value" else (states.size, len(game.actions))
         if found.dtype.kind not in "fiu":
-            raise TypeError(f"the {name} that {player.name!r} thinks of must be numbers")
+            raise TypeError(
+                f"the {name} in the thoughts of {player.name!r} must be numbers, not {found.dtype}"
+            )
         if found.shape != shape:
             raise ValueError(
-                f"the {name} that {player.name!r} thinks of must have shape {shape}, "
+                f"the {name} in the thoughts of {player.name!r} must have shape {shape}, "
                 f"not {found.shape}"
             )
     return Thoughts(**fields)
@@ -301,8 +311,8 @@ def ask_thoughts(
 def digest_of(player: Player) -> str | None:
     """Return a digest of the weights of a player, or of the player that it wraps.
 
-    Saved policies and ONNX players have the method `weights_digest`. Returns None for players
-    without weights.
+    Saved policies and ONNX players have the method `weights_digest`. For a player without weights,
+    return None.
     """
     for found in everybody(player):
         if callable(digest := getattr(found, "weights_digest", None)):
@@ -313,7 +323,7 @@ def digest_of(player: Player) -> str | None:
 
 
 def everybody(player: Player) -> Iterator[object]:
-    """Yield a player, then the players that it wraps, from the outside in (attribute `player`)."""
+    """Yield a player, then the players that it wraps (attribute `player`), the innermost last."""
     found: object = player
     for _ in range(_MOST_AROUND):
         if found is None:
@@ -327,8 +337,8 @@ def check_variant(player: Player, game: Game) -> None:
     own = getattr(player, "game", game)
     if own is not game and isinstance(own, Variant) and own.variant != game.variant:
         raise ValueError(
-            f"the player {player.name!r} was made for {_variant_name(own)}; "
-            f"this is {_variant_name(game)}"
+            f"the player {player.name!r} was made for {_variant_name(own)}, but this game is "
+            f"{_variant_name(game)}"
         )
 
 
@@ -340,10 +350,11 @@ def _variant_name(game: Variant) -> str:
 def check_question(
     game: Game, states: Any, seats: Any, draws: Any
 ) -> tuple[States, NDArray[np.int64], NDArray[np.float64]]:
-    """Check the arguments of `Player.choose`: states, and a seat and a draw for each.
+    """Check the arguments of `Player.choose`: states, and a seat and a draw for each state.
 
     Returns:
-        A view of the states, of the base class, and copies of seats and draws. Use them instead.
+        The checked arguments, to use instead: a view of the states as a plain array, and copies of
+        seats and draws.
 
     Raises:
         TypeError, ValueError: an array has the wrong type or size, or a value is out of range.
@@ -352,7 +363,7 @@ def check_question(
     draws = check_array("draws", draws, np.float64).copy()
     check_size("draws", draws, states.size)
     if draws.size and not (draws.min() >= 0 and draws.max() < 1):
-        raise ValueError("draws must be in [0, 1)")
+        raise ValueError(f"draws must be in [0, 1), not from {draws.min()} to {draws.max()}")
     return states, seats, draws
 
 

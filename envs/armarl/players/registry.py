@@ -1,4 +1,4 @@
-"""The registry of player names: built-in players, and those that users register."""
+"""The registry of player names: built-in players, and players that users register."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _random(game: Game, patient: bool = False) -> Player:
     return PatientPlayer(game) if patient else RandomPlayer(game)
 
 
-# Entries given as text are imported when they are first used.
+# A factory that is given as text is imported when it is used.
 BUILT_IN: Mapping[str, Factory | str] = {
     "random": _random,
     "greedy": GreedyPlayer,
@@ -57,19 +57,19 @@ def register_player(
     """Register a player under a name, for use in specifications.
 
     Args:
-        name: the new name: small letters, digits and hyphens.
-        factory: a function or class that returns a `Player`. It is called with the game and the
-            arguments of the specification: `factory(game, 1000, seconds=2)` for
-            `name:1000,seconds=2`. Arguments are checked against its annotations (bool, int, float,
-            str). It must return a new player each time. For matches with several worker processes,
-            it must be importable.
-        around: True if the player wraps another one, as in `greedy+name:200`. The factory then gets
-            the game, the wrapped player, and the arguments.
-        replace: True to replace a player that already has this name.
+        name: the new name: a small letter, then small letters, digits and hyphens.
+        factory: a function or class that returns a new `Player` at each call. It is called with the
+            game and the arguments of the specification: `factory(game, 1000, seconds=2)` for
+            `name:1000,seconds=2`. Arguments are checked against the factory's annotations (bool,
+            int, float, str). For matches with several worker processes, the factory must be
+            importable.
+        around: whether the player wraps another player, as in `greedy+name:200`. The factory then
+            gets the game, the wrapped player and the arguments.
+        replace: whether to replace a player that already has this name.
 
     Raises:
         TypeError: the name is not text, or the factory is not callable.
-        ValueError: the name is malformed or taken.
+        ValueError: the name is malformed, or another player has it.
 
     Example:
         >>> from armarl import make_game, make_player, register_player
@@ -84,7 +84,10 @@ def register_player(
             "the name is the first argument"
         )
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
-        raise ValueError(f"a player's name must be small letters, digits and hyphens, not {name!r}")
+        raise ValueError(
+            "a player's name must be a small letter, then small letters, digits and hyphens, not "
+            f"{name!r}"
+        )
     if not callable(factory):
         raise TypeError(
             f"{name}: the factory must be a class or function such as `lambda game: player`, "
@@ -93,12 +96,18 @@ def register_player(
     registry = _around if around else _players
     taken = registry.get(name, factory) is not factory or name in shipped_policies()
     if not replace and taken:
-        raise ValueError(f"the player name {name!r} is taken; replace=True replaces it")
+        raise ValueError(
+            f"another player has the name {name!r}; use another name, or replace=True to replace "
+            "that player"
+        )
     registry[name] = factory
 
 
 def registered() -> list[tuple[str, Factory, bool]]:
-    """Return the arguments of all `register_player` calls. Worker processes repeat the calls."""
+    """Return the arguments of all `register_player` calls. Worker processes repeat the calls.
+
+    Each item is a name, a factory, and whether the player wraps another one.
+    """
     return [
         (name, factory, around)
         for registry, built_in, around in (
@@ -111,23 +120,23 @@ def registered() -> list[tuple[str, Factory, bool]]:
 
 
 def is_player(name: str) -> bool:
-    """Return True if a built-in or registered player has this name."""
+    """Return whether a built-in or registered player has this name."""
     return name in _players
 
 
 def is_built_in(name: str, *, around: bool = False) -> bool:
-    """Return True if a built-in player or wrapper has this name, and was not replaced."""
+    """Return whether a built-in player or wrapper has this name and was not replaced."""
     registry, built_in = (_around, BUILT_AROUND) if around else (_players, BUILT_IN)
     return name in built_in and registry[name] is built_in[name]
 
 
 def player_names() -> list[str]:
-    """Return the names of all players: built-in, registered, and shipped policies."""
+    """Return the names of all built-in players, registered players and shipped policies."""
     return [*_players, *shipped_policies()]
 
 
 def wrapper_names() -> list[str]:
-    """Return the names of all players that wrap another one, as in `greedy+search:200`."""
+    """Return the names of all wrappers, such as `search` in `greedy+search:200`."""
     return list(_around)
 
 
@@ -141,13 +150,13 @@ def find_wrapper(name: str, own: Mapping[str, Factory | str]) -> Factory | None:
 
     Args:
         name: the name.
-        own: the wrapped player's own factories, or texts to import. They take precedence.
+        own: the wrapped player's own factories by name. They take precedence.
     """
     return _imported({**_around, **own}.get(name))
 
 
 def _imported(found: Factory | str | None) -> Factory | None:
-    """Import a factory that is given as text. Others are returned unchanged."""
+    """Return a factory. If it is given as text, such as `module:name`, import it."""
     if isinstance(found, str):
         module, _, attribute = found.partition(":")
         factory: Factory = getattr(importlib.import_module(module), attribute)
@@ -157,6 +166,6 @@ def _imported(found: Factory | str | None) -> Factory | None:
 
 @cache
 def shipped_policies() -> dict[str, Path]:
-    """Map the name of every policy that comes with ArmaRL to its file."""
+    """Return the file of every policy that comes with ArmaRL, by name."""
     folder = Path(__file__).parent.parent / "shipped"
     return {path.stem: path for path in sorted(folder.glob("*.safetensors"))}

@@ -1,4 +1,4 @@
-"""Rollouts by the scripted player; used by `critic_lookahead` and `search.rollouts`."""
+"""Rollouts by the scripted player, used by `critic_lookahead` and `search.rollouts`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from armarl.compiler.randomness import uniform
 from armarl.compiler.types import Int, State, States
 from armarl.core.verbs import PLAYING, Fixed, verbs
 
-ALMOST_ONE = 1.0 - 2.0**-40
+ALMOST_ONE = 1.0 - 2.0**-40  # maximum fractional part of a draw
 
 
 def play_turns(
@@ -26,10 +26,11 @@ def play_turns(
     game: int,
     fixed: Fixed,
 ) -> None:
-    """Let scripted players continue until `critic_lookahead` turns or the game have ended.
+    """Let scripted players continue until `turns` turns have ended, or the game.
 
-    The first turn is `owner`'s. `seat` plays in one style, all others in another. `mask` and
-    `spare` are scratch, as for the verb `greedy`.
+    The first of these turns is `owner`'s. If `turns` is below 0, only the end of the game counts.
+    After `longest` actions play stops in any case. `seat` plays in `style`, all other seats in
+    `others`. `mask` and `spare` are scratch memory for the verb `greedy`.
     """
     left = turns
     for _ in range(longest):
@@ -53,6 +54,6 @@ def scripted_action(
     game: int,
     fixed: Fixed,
 ) -> Int:
-    """The scripted choice in a style; the draw must not be rounded up to the next style."""
+    """Return the scripted choice in a style. The draw is capped below the next style's number."""
     draw = min(style + uniform(chance, game), style + ALMOST_ONE)
     return verbs.greedy(s, draw, mask, spare, *fixed)

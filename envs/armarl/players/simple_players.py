@@ -1,4 +1,4 @@
-"""Players that wrap no other: random, patient and greedy."""
+"""Simple players without a wrapped player: random, patient and greedy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RandomPlayer:
-    """Play uniformly at random among the legal actions."""
+    """A player that plays uniformly at random among the legal actions."""
 
     def __init__(self, game: Game) -> None:
         self.name = "random"
@@ -44,7 +44,7 @@ class RandomPlayer:
 
 
 class PatientPlayer:
-    """Play at random, but choose a last resort, such as passing, only if nothing else is legal.
+    """A random player that plays a last resort, such as passing, only if nothing else is legal.
 
     The game's module `rivals` lists the last resorts in `LAST_RESORTS`.
     """
@@ -66,12 +66,12 @@ class PatientPlayer:
 
 
 class GreedyPlayer:
-    """Play the action that the game's scripted evaluation prefers, one step ahead.
+    """The scripted player. It plays the action that the game's evaluation prefers, one step ahead.
 
     Args:
         game: the variant to play.
-        style: one of `GREEDY_STYLES` in the game's module `styles`. None: the first. The style
-            named by `HELD_OUT_STYLE` there is for evaluation only. Never train against it.
+        style: one of `GREEDY_STYLES` in the game's module `styles`. None means the first style. The
+            style `HELD_OUT_STYLE` of this module is for evaluation only. Never train against it.
 
     Attributes:
         style: the number of the style.
@@ -89,7 +89,7 @@ class GreedyPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
-        below_next = np.nextafter(self.style + 1.0, 0.0)  # the sum could round up to the next style
+        below_next = np.nextafter(self.style + 1.0, 0.0)  # a sum could round up to the next style
         styled = np.minimum(self.style + draws, below_next)
         return _choices(batch_loops.choose_greedily, self.game, states, styled)
 
@@ -122,7 +122,7 @@ def style_number(game: Game, style: str | None) -> int:
 def _choices(
     body: Body, game: Game, states: States, draws: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return the action for each state, chosen by a loop body that takes `batch_loops.Choices`."""
+    """Return an action for each state, chosen by a loop body that takes `batch_loops.Choices`."""
     actions, masks = np.empty(states.size, np.int64), game.scratch_masks(states.size)
     scratch = np.empty((len(masks), 1), game.scratch)
     game.run(body, states.size, batch_loops.Choices(states, draws, masks, scratch, actions))
@@ -130,7 +130,7 @@ def _choices(
 
 
 def pick_at(masks: NDArray[np.int8], draws: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Pick a legal action uniformly in each row; `draws` are random numbers in [0, 1)."""
+    """Return a random legal action for each row. `draws` are random numbers in [0, 1)."""
     ranks = masks.cumsum(axis=1, dtype=np.int64)
     wanted = (draws * ranks[:, -1]).astype(np.int64)
     return np.asarray((ranks > wanted[:, None]).argmax(axis=1), np.int64)

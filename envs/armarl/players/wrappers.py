@@ -1,4 +1,4 @@
-"""Players that wrap another player: occasional random actions, or a random opening."""
+"""Wrappers of players. They add occasional random actions, or a random opening."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armarl.players.simple_players import RandomPlayer
 
 
 class NoisyPlayer:
-    """Play a random legal action with a given probability, otherwise ask the wrapped player."""
+    """A player that acts at random with a given probability, otherwise as its wrapped player."""
 
     def __init__(self, game: Game, player: Player, noise: float) -> None:
         """Wrap a player. Each action is random with probability `noise`, in [0, 1]."""
@@ -32,14 +32,14 @@ class NoisyPlayer:
 
 
 class OpeningPlayer:
-    """Play random actions at first, then ask the wrapped player.
+    """A player that acts at random in the opening, and then as its wrapped player.
 
-    The verb `progress` measures the progress of a seat from public information.
+    The game's verb `progress` measures how far a seat has got, from public information.
     """
 
     def __init__(self, game: Game, player: Player, first_random: int) -> None:
         """Wrap a player. Actions are random while the seat's progress is below `first_random`."""
-        if not first_random >= 0:  # refuses NaN, too
+        if not first_random >= 0:  # refuses NaN too
             raise ValueError(f"first_random must be 0 or more, not {first_random}")
         if not game.has_progress:
             raise ValueError(f"first_random needs the verb `progress`, which {game.name} lacks")
@@ -68,13 +68,16 @@ def _partly_random(
         if where.any():
             games = np.flatnonzero(where)
             seen = game.taken(states, games)
-            # Check here, so that an error names the player that chose.
+            # Check the choices here, so that an error names the player that made the choice.
             actions[games] = choose_legally(chooser, game, seen, seats[games], draws[games])
     return actions
 
 
 def split_draws(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Hash each random number into two, in [0, 1), because a player gets one per decision."""
+    """Return two random numbers in [0, 1) for each given one, by hashing.
+
+    A player gets only one random number per decision.
+    """
     parts = np.empty((2, draws.size))
     split_all(np.ascontiguousarray(draws, np.float64), parts)
     return parts[0], parts[1]

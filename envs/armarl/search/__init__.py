@@ -1,4 +1,4 @@
-"""Players that search. They work for every game and see only what their seat may know."""
+"""Players that search. They work for every game and see only what their seat may see."""
 
 from armarl.search.best import best_search
 from armarl.search.critics import CriticSearchPlayer

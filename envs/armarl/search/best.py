@@ -15,7 +15,8 @@ def best_search(
 ) -> SearchPlayer | RolloutPlayer:
     """Create the search player that works best for a game.
 
-    The game names the method (`BEST_SEARCH` in its `rivals` module). Without a name it is GRAVE.
+    The game names the method (`BEST_SEARCH` in its `rivals` module). If it names none, the method
+    is GRAVE.
 
     Args:
         game: the variant to play.

@@ -1,4 +1,4 @@
-"""Search around a critic of scripted play: more deals, and more turns before it is asked."""
+"""Search with a critic: like the critic's player, but with more deals and longer rollouts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from armarl.search.settings import MOST, check
 
 
 class CriticSearchPlayer:
-    """Play like a critic's player that takes more time (see `armarl.policies.critic_lookahead`).
+    """A critic's player with more deals and longer rollouts per decision.
 
-    The same position always gives the same action, on any number of threads.
+    See `armarl.policies.critic_lookahead`. The same position always gives the same action, on any
+    number of threads.
 
     Attributes:
         name: name in tables and records.
@@ -40,10 +41,10 @@ class CriticSearchPlayer:
         Args:
             game: the variant to play.
             player: the critic's player.
-            simulations: approximate number of lines of play per decision, counting only actions
-                that are not dropped early.
-            rounds: rounds of turns, one turn per seat, that each line plays before the critic is
-                asked.
+            simulations: approximate number of rollouts per decision. Rollouts of actions that are
+                dropped early do not count.
+            rounds: number of rounds that each rollout plays before the critic evaluates the
+                position. A round has one turn per seat.
 
         Raises:
             ValueError: a value is out of range, or the player has no critic.
@@ -74,5 +75,5 @@ class CriticSearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Return the thoughts of the critic's player."""
+        """Return the probabilities and values of the critic's player."""
         return self.player.think(states, seats, draws)

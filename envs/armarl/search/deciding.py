@@ -1,4 +1,4 @@
-"""How thoughts become actions: forced actions are played at once, all others after thinking."""
+"""Choosing an action after a search. A forced action needs no search."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def decide(
     seats: NDArray[np.int64],
     draws: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Choose an action in each state. This implements `armarl.players.Player.choose`.
+    """Choose an action in each state, to implement `armarl.players.Player.choose`.
 
     Args:
         game: the variant that is played.
         think: the player's `think`. It is called only for states with more than one legal action.
-        take: function that picks an action in each game from probabilities, shape (games, actions),
-            and one random number in [0, 1) per game.
+        take: function that picks an action per state, given probabilities, (states, actions), and
+            one random number in [0, 1) per state.
         states: concealed states, see `armarl.players.Player`.
-        seats: seats to move.
+        seats: the seat to move in each state.
         draws: random numbers in [0, 1), one per state.
 
     Raises:
@@ -51,7 +51,7 @@ def decide(
 
 
 def by_lot(probabilities: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Sample one action per row, with `lots[i]` in [0, 1) as the random number of row `i`."""
+    """Sample one action per row. `lots[i]` in [0, 1) is the random number of row `i`."""
     reached = probabilities.cumsum(axis=1)
     return np.asarray((reached > lots[:, None] * reached[:, -1:]).argmax(axis=1), np.int64)
 

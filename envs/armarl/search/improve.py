@@ -1,11 +1,11 @@
 """Policy improvement by a search without a tree.
 
-The search takes a player that reports its thoughts (a trained network) and measures the return of
-that player's most likely actions. It deals again what the seat cannot see, tries each of these
-actions in every such deal, lets the policy play all seats from there, and reads the value where the
-rollout stops. It then re-weights the policy by these values. The policy serves as its own anchor:
-this is a step of magnetic mirror descent, as in update-equivalent search (Sokota et al. 2023) and
-Ataraxos (2025).
+The search takes a player that reports a policy and a value (a trained network) and measures the
+return of that player's most likely actions. It redeals the hidden information several times, tries
+each of these actions in every deal, lets the policy play all seats from there, and reads the value
+where the rollout stops. It then re-weights the policy by these values. The policy serves as its own
+anchor: this is a step of magnetic mirror descent, as in update-equivalent search (Sokota et al.
+2023) and Ataraxos (2025).
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from armarl.search.deciding import by_lot, decide, likeliest
 from armarl.search.settings import LARGEST, MOST, check
 from armarl.search.tree import SEEDS
 
-MOST_STATES = 1 << 14  # most rollouts that run at the same time
+MOST_STATES = 1 << 14  # approximate maximum number of rollouts that run at the same time
 
 
 class _Rollouts(NamedTuple):
-    """Games started from what a seat may know, one per row."""
+    """Rollouts, one per row."""
 
-    root: NDArray[np.int64]  # decision that the rollout belongs to
+    root: NDArray[np.int64]  # number of the rollout's decision
     slot: NDArray[np.int64]  # number of its candidate
-    states: States  # with hidden information dealt again
-    actions: NDArray[np.int64]  # the candidate actions
-    draws: NDArray[np.float64]  # random numbers for the rest; all candidates of a deal share them
+    states: States  # the positions of the decisions, with the hidden information redealt
+    actions: NDArray[np.int64]  # the candidates
+    draws: NDArray[np.float64]  # random numbers of the policy; candidates of one deal share them
 
 
 class PolicySearchPlayer:
-    """Play another player's policy, re-weighted by measured returns of its likeliest actions.
+    """A player with another player's policy, re-weighted by measured returns of likely actions.
 
-    The same draw gives the same action. Like every player, it sees concealed states only.
+    The same draw gives the same action. Like every player, this player sees only concealed states.
 
     Attributes:
         name: name in tables and records.
@@ -70,24 +70,24 @@ class PolicySearchPlayer:
         entropy: float = 0.0,
         sample: bool = False,
     ) -> None:
-        """Create a search player around one that reports probabilities and a value.
+        """Create a search player around a player that reports probabilities and a value.
 
         Args:
             game: the variant to play.
             player: the player that provides the policy.
-            simulations: number of rollouts per decision, shared equally by the candidates. If fewer
-                actions than `candidates` are legal, fewer rollouts are played.
-            candidates: number of most likely actions to try.
-            turns: number of times that the searching seat is to move again before a rollout stops.
-                The value is read at the last of these decisions. 0 reads it right after the
-                candidate.
-            longest: a rollout stops after this many actions in any case.
+            simulations: number of rollouts per decision, divided equally among the candidates. If
+                fewer than `candidates` actions are legal, fewer rollouts are played.
+            candidates: number of actions to try, the most likely ones.
+            turns: number of further decisions of the searching seat in a rollout. The value is
+                read at the last of these decisions. 0 reads it right after the candidate.
+            longest: maximum number of actions in a rollout after the candidate.
             eta: amount that a value of 1 adds to the logarithm of an action's probability.
             entropy: strength of flattening, in units of value. 0 does not flatten the policy.
-            sample: sample from the new policy instead of playing its most likely action.
+            sample: whether to sample from the new policy instead of playing its most likely action.
 
         Raises:
-            ValueError: a value is out of range, or the player does not report its thoughts.
+            ValueError: a value is out of range, or the player does not report probabilities and a
+                value.
         """
         for name, number, least, most in (
             ("simulations", simulations, 1, MOST),
@@ -98,11 +98,13 @@ class PolicySearchPlayer:
             ("entropy", entropy, 0, LARGEST),
         ):
             check(
-                least <= number <= most,  # NaN fails this test, and products stay finite
+                least <= number <= most,  # refuses NaN, and keeps products finite
                 f"{name} must be {least} to {most}, got {number}",
             )
         if not isinstance(player, Thinker):
-            raise ValueError(f"search needs a player that reports its thoughts, got {player.name}")
+            raise ValueError(
+                f"search needs a player that reports probabilities and a value, got {player.name}"
+            )
         states = game.new_states(0)
         seats = game.statuses(states)[1]
         _told(player, game.concealed(states, seats), seats, np.zeros(1))
@@ -123,7 +125,7 @@ class PolicySearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search, with the arguments of `choose`, and return the result."""
+        """Search with the arguments of `choose`. Return the new policy, values and visits."""
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         policy, value = _told(self.player, states, seats, draws)
         tried = np.argsort(-policy, axis=1, kind="stable")[:, : self._candidates]
@@ -144,7 +146,10 @@ class PolicySearchPlayer:
     def _reweighted(
         self, policy: NDArray[np.float64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the policy after one step towards the values. Untried actions count as average."""
+        """Return the policy after one step towards the values.
+
+        Untried actions count as the mean of the tried ones.
+        """
         tried = ~np.isnan(values)
         weights = np.where(tried, policy, 0.0)
         mean = (weights * np.nan_to_num(values)).sum(axis=1, keepdims=True)
@@ -168,10 +173,17 @@ class PolicySearchPlayer:
         rows: NDArray[np.int64],
         apart: NDArray[np.float64],
     ) -> _Rollouts:
-        """Start the rollouts of some decisions: one for each deal and legal candidate.
+        """Return new rollouts of some decisions, one for each deal and legal candidate.
 
-        The random number of each deal is the decision's own draw plus one entry of `apart`, modulo
-        1.
+        Args:
+            states: concealed states.
+            seats: the searching seats.
+            draws: random numbers in [0, 1), one per state.
+            policy: the player's policy, (states, actions).
+            tried: the candidates, (states, candidates).
+            rows: numbers of the decisions.
+            apart: one number per deal. The random number of a deal is the decision's draw plus this
+                number, modulo 1.
         """
         root, deal, slot = (
             part.reshape(-1)
@@ -189,7 +201,7 @@ class PolicySearchPlayer:
         return _Rollouts(root, slot, dealt, tried[root, slot], lots)
 
     def _play(self, rollouts: _Rollouts, seats: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Continue the rollouts with the policy and return their values for the searching seat."""
+        """Play the rollouts by the policy. Return their values for the searching seat."""
         game, states, own = self.game, rollouts.states, seats[rollouts.root]
         found, lots = np.zeros(states.size), rollouts.draws.copy()
         turns = np.full(states.size, self._turns)
@@ -219,7 +231,8 @@ class PolicySearchPlayer:
     ) -> NDArray[np.float64]:
         """Return the value of each state for the searching seat's side.
 
-        With two sides, the player is asked from the view of the seat to move.
+        In games with two sides, the player evaluates the view of the seat to move, and the sign
+        changes if that seat is on the other side.
         """
         sides = np.array(self.game.sides)
         views = movers if sides.max() == 1 else own
@@ -235,7 +248,7 @@ class PolicySearchPlayer:
 def _portions(
     decisions: int, deals: int, candidates: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield decisions and deal numbers in portions of at most about `MOST_STATES` rollouts."""
+    """Yield portions of the decisions and deals, of about `MOST_STATES` rollouts at most."""
     width = min(deals, max(1, MOST_STATES // candidates))
     height = max(1, MOST_STATES // (width * candidates))
     for row in range(0, decisions, height):
@@ -247,7 +260,7 @@ def _portions(
 def _told(
     player: Thinker, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the probabilities and the value from a player's thoughts.
+    """Return the probabilities and the values that a player reports for some states.
 
     Raises:
         ValueError: the player does not report both.

@@ -1,4 +1,4 @@
-"""A player that searches around a judge of positions, such as `armadora-2p+search:200`."""
+"""A player that searches with a judge of positions, such as `armadora-2p+search:200`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from armarl.search.judged_tree import (
 from armarl.search.settings import ALL_MEMORY, MEMORY, budget_of, check
 from armarl.search.tree import LONGEST_PATH, SEEDS
 
-MOST_WEIGHT = 1e6  # largest `exploration` and `sharpness`
+MOST_WEIGHT = 1e6  # upper limit of `exploration` and `sharpness`
 CHUNK = 8  # simulations between two checks of the clock
 
 
 class JudgeSearchPlayer:
-    """Play the most visited action of a tree search that uses a judge instead of playouts.
+    """A player that plays the most visited action of a tree search with a judge, without playouts.
 
-    See `judged_tree` for the search itself. Like every player, it sees concealed states only, and
-    each simulation deals again what the seat cannot see. The same draw gives the same action, on
-    any number of threads, unless the budget is a time.
+    See `judged_tree` for the search. Like every player, this player sees only concealed states.
+    Each simulation redeals the hidden information. The same draw gives the same action, on any
+    number of threads, unless the budget is a time.
 
     Attributes:
         name: name in tables and records.
@@ -65,13 +65,14 @@ class JudgeSearchPlayer:
         Args:
             game: the variant to play.
             player: the player with the judge.
-            simulations: number of simulations per decision, 200 if you give neither budget. Each
-                simulation judges the positions after all legal actions at one node.
+            simulations: number of simulations per decision. The default is 200 if you give neither
+                budget. Each simulation evaluates the positions after all legal actions of one new
+                row of the tree.
             milliseconds: time per decision on one thread, instead of `simulations`. The actions
                 then depend on the machine.
             exploration: weight of rarely tried actions (the constant of PUCT).
-            sharpness: how strongly the judge guides the search. If the judge values an action 1 /
-                sharpness higher, its prior is e times as large.
+            sharpness: weight of the judge's values in the prior. An action whose value is higher by
+                1 / sharpness has a prior that is e times as large.
             reward: name of the reward for a finished game, one of `game.rewards`.
 
         Raises:
@@ -101,7 +102,7 @@ class JudgeSearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search, with the arguments of `choose`, and return the result."""
+        """Search with the arguments of `choose`. Return the values and visits of the actions."""
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, worths = np.zeros(visits.shape), np.zeros(visits.shape)
@@ -123,7 +124,7 @@ class JudgeSearchPlayer:
     def _search(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.float32]:
-        """Return the edges of the roots, shape (n, 3, actions)."""
+        """Search, and return the edges of the roots, shape (n, 3, actions)."""
         game, n, actions = self.game, states.size, len(self.game.actions)
         chance = game.new_chance((split_draws(draws)[0] * SEEDS).astype(np.int64))
         batch = JudgedSearch(

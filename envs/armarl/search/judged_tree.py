@@ -1,10 +1,11 @@
-"""A search tree in which a judge of positions values every action before it is tried.
+"""A search tree in which a judge evaluates every action before the search tries it.
 
-Each simulation deals again what the searching seat cannot see and descends the tree. At each row it
-chooses by the judge's values, the results of earlier simulations, and the visit counts (PUCT:
-Silver et al., 2017; over information sets, whose legal actions differ from deal to deal: Cowling,
-Powley and Whitehouse, 2012). It ends one action after it reaches a new row, and there the judge
-values the position for every seat. Nothing is played at random.
+A judge is a network that evaluates positions. Each simulation redeals the hidden information and
+descends the tree. At each row it chooses an action by the judge's values, the results of earlier
+simulations and the visit counts (PUCT: Silver et al., 2017). The tree is one of information sets,
+whose legal actions differ from deal to deal (Cowling, Powley and Whitehouse, 2012). A simulation
+ends one action after it reaches a new row. There the judge evaluates the position for every seat.
+There are no random playouts.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from armarl.search.tree import (
     Numbers,
 )
 
-# Fields of an edge: value by the judge, visits, sum of returns. (Edges of `tree` have others.)
+# Fields of an edge: the judge's value, visits, sum of returns. (Edges of `tree` have other fields.)
 WORTH, JUDGED_VISITS, JUDGED_TOTALS = range(3)
-UNJUDGED = -2.0  # marks a missing worth; real ones are in [-1, 1]
+UNJUDGED = -2.0  # marks an edge without a judge's value; these values are in [-1, 1]
 SIMULATED, TRIED = range(2)  # indices into `states`
 VALUE, SECOND = range(2)  # indices into `returns`
 
@@ -45,7 +46,7 @@ VALUE, SECOND = range(2)  # indices into `returns`
 class JudgedWork(NamedTuple):
     """Scratch memory of the threads. The first axis is that of `batch_loops.own`."""
 
-    states: NDArray[np.void]  # (rows, 2), the simulation's state, and one for trying actions
+    states: NDArray[np.void]  # (rows, 2), the simulation's state, and one to try actions in
     masks: Mask  # (rows, actions)
     path: Integers  # (rows, LONGEST_PATH, 3), ROW, EDGE and MOVER
     returns: NDArray[np.float64]  # (rows, 2, players)
@@ -53,22 +54,22 @@ class JudgedWork(NamedTuple):
 
 
 class JudgedSearch(NamedTuple):
-    """Searches for many decisions at once, one tree each. The first axis is the decision."""
+    """Searches for many decisions, with one tree per decision. The first axis is the decision."""
 
-    states: NDArray[np.void]  # (games,) as the searching seats know them
+    states: NDArray[np.void]  # (games,) concealed states
     seats: NDArray[np.int64]  # (games,) the searching seats
     chance: Chance  # (games,) one random stream per search
     edges: Numbers  # (games, rows, 3, actions), WORTH, JUDGED_VISITS and JUDGED_TOTALS
-    next: Integers  # (games, rows, actions), the row that an edge leads to, or NO_ROW
-    used: Integers  # (games,), rows in use
+    next: Integers  # (games, rows, actions), the next row after each action, or NO_ROW
+    used: Integers  # (games,), number of rows in use
     net: Weights  # weights of the judge
     work: JudgedWork
     exploration: float  # constant of PUCT
-    sharpness: float  # a worth higher by 1 / sharpness makes the prior e times as large
+    sharpness: float  # a judge's value higher by 1 / sharpness makes the prior e times as large
     reward: int  # index of the game's reward, see `verbs.returns`
-    margin: int  # index of the reward for the margin, mixed in with weight MARGIN
+    margin: int  # index of the second reward, which is mixed with the first with weight MARGIN
     begin: int  # 1: create the trees first
-    simulations: int  # to run in this call
+    simulations: int  # number of simulations in this call
 
 
 def search_judged(batch: JudgedSearch, i: int, thread: int, fixed: Fixed) -> None:
@@ -92,7 +93,7 @@ def search_judged(batch: JudgedSearch, i: int, thread: int, fixed: Fixed) -> Non
 
 
 def descend(batch: JudgedSearch, i: Int, mine: Int, fixed: Fixed) -> Int:
-    """Descend the tree and play one action from a new row. Return the number of path entries."""
+    """Descend the tree until one action after a new row. Return the number of path entries."""
     work, edges, following = batch.work, batch.edges[i], batch.next[i]
     s, mask, path = work.states[mine][SIMULATED], work.masks[mine], work.path[mine]
     row, entries, known = 0, 0, True
@@ -118,7 +119,7 @@ def descend(batch: JudgedSearch, i: Int, mine: Int, fixed: Fixed) -> Int:
 
 @kernel
 def clear(edges: Numbers, following: Integers) -> None:
-    """Reset a row."""
+    """Reset a row: no judge's values, no visits, no next rows."""
     edges[WORTH, :] = UNJUDGED
     edges[JUDGED_VISITS:, :] = 0
     following[:] = NO_ROW
@@ -127,7 +128,10 @@ def clear(edges: Numbers, following: Integers) -> None:
 def judge_untried(
     batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int, fixed: Fixed
 ) -> bool:
-    """Judge the legal actions without a worth. Return whether any had one (else the row is new)."""
+    """Write the judge's value of each legal action that has none.
+
+    Return whether any legal action had a value before. If not, the row is new.
+    """
     work, edges, known = batch.work, batch.edges[i, row], False
     states, mask = work.states[mine], work.masks[mine]
     for action in range(mask.size):
@@ -149,7 +153,10 @@ def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int, fixed
 
 
 def look_ahead(batch: JudgedSearch, mine: Int, fixed: Fixed) -> None:
-    """Write every seat's value where a simulation stopped: the return, or the judge's value."""
+    """Write every seat's value where a simulation stopped.
+
+    It is the return if the game is over, otherwise the judge's value.
+    """
     s, returns = batch.work.states[mine][SIMULATED], batch.work.returns[mine]
     if verbs.status(s) == PLAYING:
         for seat in range(returns.shape[1]):

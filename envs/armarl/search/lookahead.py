@@ -1,10 +1,10 @@
-"""A player with a lookahead of one action, by rollouts of the game's scripted player.
+"""A player that looks one action ahead, with rollouts by the game's scripted player.
 
-In some games random play is meaningless, and sensible play after an action shows its value: this is
-the rollout algorithm (Tesauro and Galperin, 1997). The scripted player's own choice is the
-baseline. All candidates are tried in the same deals with the same random numbers, so their
+In some games random playouts say little about an action. Playouts by a sensible player show its
+value: this is the rollout algorithm (Tesauro and Galperin, 1997). The scripted player's own choice
+is the baseline. All candidates are tried in the same deals with the same random numbers, so their
 differences have little noise. Sequential halving (Karnin, Koren and Somekh, 2013) drops the worse
-half of the candidates again and again.
+half of the candidates after each round.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from armarl.search.tree import SEEDS
 
 CHUNK = 8  # deals in the first call of compiled code
 
-# Defaults, where neither the caller nor the game sets a value; below, the allowed ranges.
+# Default values, which apply if neither the caller nor the game sets a value.
 PLAIN: Mapping[str, Any] = {
     "candidates": 32,
     "turns": 8,
@@ -45,7 +45,7 @@ PLAIN: Mapping[str, Any] = {
     "doubt": 1.0,
     "style": "",
 }
-RANGES: Ranges = {
+RANGES: Ranges = {  # allowed values
     "candidates": (2, np.inf),
     "turns": (-1, np.inf),
     "longest": (0, np.inf),
@@ -54,11 +54,11 @@ RANGES: Ranges = {
 
 
 class RolloutPlayer:
-    """Play the scripted choice, unless rollouts show that another action is better.
+    """A player that plays the scripted choice unless rollouts show that another action is better.
 
-    An action must be better by a set number of standard errors (`doubt`). Like every player, it
-    sees concealed states only, and every rollout deals again what the seat cannot see. The same
-    draw gives the same action, on any number of threads, unless the budget is a time.
+    Another action must be better by `doubt` standard errors. Like every player, this player sees
+    only concealed states. Every rollout redeals the hidden information. The same draw gives the
+    same action, on any number of threads, unless the budget is a time.
 
     Attributes:
         name: name in tables and records.
@@ -89,21 +89,21 @@ class RolloutPlayer:
     ) -> None:
         """Create a player.
 
-        Arguments that are None take the game's preferred values for this method (`SEARCH` in its
-        `rivals` module), or else the method's defaults.
+        If an argument is None, the game's preferred value for this method applies (`SEARCH` in its
+        `rivals` module), or else the method's default.
 
         Args:
             game: the variant to play.
-            simulations: approximate number of rollouts per decision, 200 if you give neither
-                budget.
+            simulations: approximate number of rollouts per decision. The default is 200 if you give
+                neither budget.
             milliseconds: time per decision on one thread, instead of `simulations`. The actions
                 then depend on the machine.
-            candidates: number of actions to try: the scripted choice, and others at random.
-            turns: number of changes of the turn after which a rollout ends and the position is
-                evaluated. 0 evaluates right after the candidate, -1 plays to the end of the game.
-            longest: number of actions after which a rollout ends in any case.
+            candidates: number of actions to try: the scripted choice, and random other actions.
+            turns: number of turn ends after which a rollout stops and the position is evaluated.
+                0 evaluates right after the candidate, -1 plays to the end of the game.
+            longest: maximum number of actions in a rollout.
             doubt: number of standard errors by which an action must beat the scripted choice.
-            style: style of the scripted player. "" stands for the game's first style.
+            style: style of the scripted player. "" means the game's first style.
             reward: name of the reward for a finished game, one of `game.rewards`.
 
         Raises:
@@ -136,7 +136,7 @@ class RolloutPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search, with the arguments of `choose`, and return the result."""
+        """Search with the arguments of `choose`. Return the values and visits of the actions."""
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, chosen = np.full(visits.shape, np.nan), np.zeros(visits.shape)
@@ -171,7 +171,10 @@ class RolloutPlayer:
     def _deals_of_a_round(
         self, tried: Rollouts, rounds: NDArray[np.int64]
     ) -> Iterator[NDArray[np.int64] | int]:
-        """Yield numbers of deals per decision until this round's share of the budget is used up."""
+        """Yield the numbers of deals to play next, until this round's part of the budget is used.
+
+        A number applies to all decisions, an array has one number per decision.
+        """
         if self._budget.simulations:
             deals = np.maximum(self._budget.simulations // (tried.left * rounds), 1)
             done = 0
@@ -185,7 +188,12 @@ class RolloutPlayer:
             yield 1
 
     def _best(self, tried: Rollouts) -> NDArray[np.int64]:
-        """Return the index of the candidate that beats the scripted choice most surely, else 0."""
+        """Return the index of the best candidate of each decision.
+
+        Only candidates that were tried as often as the scripted choice take part. The best one has
+        the highest mean gain minus `doubt` standard errors. If no result is above 0, the scripted
+        choice (index 0) is the best one.
+        """
         visits = np.maximum(tried.visits, 1)
         means = tried.gains / visits
         errors = np.sqrt(np.maximum(tried.squares / visits - means**2, 0.0) / visits)
@@ -197,7 +205,7 @@ class RolloutPlayer:
     def _candidates_of(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Rollouts:
-        """Return the scripted choice and other legal actions at random, with nothing tried yet."""
+        """Return untried candidates: the scripted choice, and random other legal actions."""
         game, n, rows = self.game, states.size, 2 * threads.most_threads_for(states.size, 1)
         actions = len(game.actions)
         work = RolloutWork(
@@ -233,7 +241,7 @@ class RolloutPlayer:
 
 
 def _sorted(tried: Rollouts) -> Rollouts:
-    """Sort the candidates: the scripted choice, then those left by mean gain, then all others."""
+    """Sort the candidates: the scripted choice, the others that are left by mean gain, the rest."""
     means = tried.gains / np.maximum(tried.visits, 1)
     places = np.arange(means.shape[1])
     keys = np.where(places < tried.left[:, None], -means, np.inf)

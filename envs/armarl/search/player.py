@@ -30,9 +30,8 @@ from armarl.search.tree import LONGEST_PATH, SEEDS, TOTALS, VISITS, Rules, Trees
 
 OBSERVERS = ("single", "multiple")
 CHUNK = 32  # simulations between two checks of the clock
-LONGEST_TRACE = 1024  # actions of a simulation that count for rapid action values
-# Defaults of every method, where neither the caller nor the game sets a value; below, the allowed
-# ranges.
+LONGEST_TRACE = 1024  # maximum number of a simulation's actions that count for rapid action values
+# Default values of all methods, which apply if neither the caller nor the game sets a value.
 PLAIN: Mapping[str, Any] = {
     "exploration": 0.0,
     "bias": 0.02,
@@ -45,7 +44,7 @@ PLAIN: Mapping[str, Any] = {
     "evaluated": 0.0,
     "margin_share": 0.0,
 }
-RANGES: Ranges = {
+RANGES: Ranges = {  # allowed values
     "exploration": (0, np.inf),
     "bias": (0, np.inf),
     "reference": (1, np.inf),
@@ -59,24 +58,26 @@ LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1)).astype(np.float32)
 
 
 class Tuning(TypedDict, total=False):
-    """Settings of a search. A game may prefer its own values (`SEARCH` in its `rivals` module).
+    """Settings of a search.
 
-    A setting that is left out takes the game's value for the method, or else the method's default.
+    If a setting is missing, the game's value for the method applies (`SEARCH` in the game's
+    `rivals` module), or else the method's default.
 
     Attributes:
         exploration: weight of the upper confidence bounds.
-        bias: bias of the rapid values. The smaller it is, the longer they count.
-        reference: number of simulations that a decision's own rapid values need before they count.
-        urgency: first-play urgency: an action that was never tried counts as the mean of the tried
-            ones plus this. inf tries every action once before any is tried again.
+        bias: bias of the rapid values. The smaller it is, the longer the rapid values matter.
+        reference: number of simulations of a decision before its own rapid values are used.
+        urgency: first-play urgency. An untried action counts as the mean of the tried actions plus
+            `urgency`. inf tries every action once before it tries any action again.
         depth: number of actions in a playout before the position is evaluated, at least 0, or -1
             to play to the end of the game.
         scripted: share of the playouts' actions that the scripted player chooses, 0 to 1.
         patient: whether random play in playouts avoids actions that give something up (passing,
             ending a turn) unless nothing else is legal.
         led: whether the first action tried at a decision is the scripted player's choice.
-        evaluated: share of the evaluation in a simulation's value, 0 to 1. The evaluation is taken
-            where the simulation leaves the tree. The rest of the value is the playout's result.
+        evaluated: weight of the game's evaluation in a simulation's value, 0 to 1. The evaluation
+            is taken where the simulation leaves the tree. The rest of the value is the playout's
+            result.
         margin_share: weight of the second reward `margin`, 0 to 1.
     """
 
@@ -93,14 +94,15 @@ class Tuning(TypedDict, total=False):
 
 
 class SearchPlayer:
-    """Play the most visited action of an information-set search with rapid action values.
+    """A player that plays the most visited action of an information-set search (GRAVE).
 
-    The tree is that of Cowling, Powley and Whitehouse (2012). Rapid action values guide it: they
-    measure how well an action did anywhere later in the simulations (GRAVE: Cazenave 2015).
+    The tree is that of Cowling, Powley and Whitehouse (2012). Rapid action values guide the search:
+    the value of an action is its mean return wherever it occurs later in a simulation (GRAVE:
+    Cazenave 2015).
 
-    The search sees concealed states only. Every simulation deals again what the seat cannot see. So
-    the player cannot know hidden information, and plays the same whatever it is. The same draw
-    gives the same action, on any number of threads, unless the budget is a time.
+    The search sees only concealed states, and every simulation redeals the hidden information. So
+    hidden information cannot change the player's actions. The same draw gives the same action, on
+    any number of threads, unless the budget is a time.
 
     Attributes:
         name: name in tables and records.
@@ -119,7 +121,7 @@ class SearchPlayer:
     method: ClassVar[str] = "grave"
     _rapid: ClassVar[bool] = True
     _deep: ClassVar[bool] = True
-    _own: ClassVar[Mapping[str, Any]] = {}  # its own defaults, where the game sets no value
+    _own: ClassVar[Mapping[str, Any]] = {}  # default values of this method that replace PLAIN
 
     def __init__(
         self,
@@ -139,19 +141,21 @@ class SearchPlayer:
 
         Args:
             game: the variant to play.
-            simulations: number of simulations per decision, 1,000 if you give neither budget.
+            simulations: number of simulations per decision. The default is 1,000 if you give
+                neither budget.
             milliseconds: time per decision on one thread, instead of `simulations`. The actions
                 then depend on the machine.
             observers: "single" for one tree in which all actions are visible, or "multiple" for one
-                tree per seat, which merges hidden actions of others that look alike.
+                tree per seat, which merges actions of other seats that look alike.
             reward: name of the reward for a finished game, one of `game.rewards`.
-            margin: name of a second reward that is mixed in with the weight `margin_share`, so that
-                larger wins count for more. None stands for the game's second reward, if it has one.
-            temperature: 0 plays the most visited action. Otherwise an action is sampled in
-                proportion to visits to the power of 1 / temperature.
-            rows: number of decisions that a tree may hold. None allows as many as the budget can
+            margin: name of a second reward, which is mixed with `reward` with the weight
+                `margin_share`, so that larger wins count for more. None means the game's second
+                reward, if it has one.
+            temperature: 0 plays the most visited action. Otherwise an action is sampled with a
+                probability proportional to its visits to the power of 1 / temperature.
+            rows: maximum number of decisions in a tree. None allows as many as the budget can
                 need, within 64 MiB.
-            name: name in tables and records, instead of method and budget.
+            name: name in tables and records. None makes one of the method and the budget.
             tuning: see `Tuning`.
 
         Raises:
@@ -191,7 +195,7 @@ class SearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search, with the arguments of `choose`, and return the result."""
+        """Search with the arguments of `choose`. Return the values and visits of the actions."""
         game, rules = self.game, self._rules
         states, seats, draws = protocol.check_question(game, states, seats, draws)
         shape = (states.size, len(game.actions))
@@ -238,7 +242,7 @@ class SearchPlayer:
     def _probabilities(
         self, visits: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return 1 for the chosen action and 0 for others, or shares by temperature."""
+        """Return the probability of each action: all on the best one, or by the temperature."""
         if self._temperature == 0:
             return np.eye(visits.shape[1])[self._best(visits, values)]
         shares = visits / visits.max(axis=1, keepdims=True)
@@ -253,12 +257,15 @@ class SearchPlayer:
     # --- arrays ----------------------------------------------------------------------------------
 
     def _bytes_of_a_row(self) -> int:
-        """Return the size of a row: its edges and, with rapid values, the table that it may get."""
+        """Return the size of a row in bytes, including its table of rapid values, if any."""
         rapid = 2 * self.game.players if self._rapid else 0
         return 4 * ((4 + rapid) * len(self.game.actions) + 2)
 
     def _rows_of_a_tree(self, wanted: int | None) -> int:
-        """Return the rows of a tree: at least one root per observer, within memory and need."""
+        """Return the number of rows of a tree: at least one root per observer.
+
+        Without a wanted number, the limits are the memory and the number that the budget can need.
+        """
         observers = self._rules.observers
         if not self._deep:
             return observers
@@ -269,11 +276,11 @@ class SearchPlayer:
         most = max(observers, MEMORY // self._bytes_of_a_row())
         if self._budget.simulations is None:
             return most
-        # An edge leads to a row from its second visit on, so the first simulation creates no row.
+        # An edge gets a next row at its second visit, so the first simulation creates no row.
         return min(most, observers * self._budget.simulations)
 
     def _trees_at_once(self) -> int:
-        """Return the number of decisions per search, one a thread if the budget is a time."""
+        """Return the number of decisions per search: if the budget is a time, one per thread."""
         if self._budget.simulations is None:
             return threads.get_threads()
         return max(ALL_MEMORY // (self._rows * self._bytes_of_a_row()), threads.get_threads())
@@ -308,7 +315,7 @@ class SearchPlayer:
 
 
 class IsmctsPlayer(SearchPlayer):
-    """Plain information-set tree search, guided only by upper confidence bounds.
+    """A player with plain information-set tree search, guided only by upper confidence bounds.
 
     It takes the arguments of `SearchPlayer`.
 
@@ -326,9 +333,9 @@ class IsmctsPlayer(SearchPlayer):
 
 
 class FlatPlayer(SearchPlayer):
-    """Search without a tree: try every action equally often and play the one with the best mean.
+    """A player that tries every action equally often and plays the one with the best mean.
 
-    It takes the arguments of `SearchPlayer`.
+    It searches without a tree and takes the arguments of `SearchPlayer`.
 
     Example:
         >>> from armarl import make_game
@@ -340,7 +347,7 @@ class FlatPlayer(SearchPlayer):
     method = "flat"
     _rapid = False
     _deep = False
-    # so large that only the visit counts matter
+    # This weight is so large that only the visit counts matter.
     _own: ClassVar[Mapping[str, Any]] = {"exploration": 1e6}
 
     def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -356,7 +363,10 @@ def _public(game: Game) -> NDArray[np.int32]:
 
 
 def _resorts(game: Game, patient: bool) -> NDArray[np.int8]:
-    """Mark with 1 the actions that the game lists as giving something up."""
+    """Return a mask of the actions that give something up, by the game's list.
+
+    If play is not patient, the mask is empty.
+    """
     resorts = np.zeros(len(game.actions), np.int8)
     if patient:
         for text in rivals(game, "a patient playout").LAST_RESORTS:

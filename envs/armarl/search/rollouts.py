@@ -1,4 +1,4 @@
-"""Rollouts for every game: the result of an action when scripted players play on from it."""
+"""Rollouts for every game: try an action, then let scripted players continue the game."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from armarl.core.verbs import PLAYING, Fixed, verbs
 from armarl.players.scripted_playouts import play_turns, scripted_action
 from armarl.search.tree import SEEDS, Chance, Mask
 
-SCRIPTED, ILLEGAL = -1.0, 2.0  # special values in `lots`
+# Values in `lots` of the scripted choice and of illegal actions. They sort before and after the
+# random numbers.
+SCRIPTED, ILLEGAL = -1.0, 2.0
 
 
 class RolloutWork(NamedTuple):
@@ -28,11 +30,11 @@ class RolloutWork(NamedTuple):
 
 
 class CandidateDraws(NamedTuple):
-    """Decisions that need candidates."""
+    """Decisions for which `draw_candidates` draws candidates."""
 
-    states: NDArray[np.void]  # (games,) as the deciding seats know them
+    states: NDArray[np.void]  # (games,) concealed states
     numbers: NDArray[np.int64]  # (games,) seeds of all random numbers
-    lots: NDArray[np.float64]  # (games, actions), output
+    lots: NDArray[np.float64]  # (games, actions), output: the lowest numbers are the candidates
     work: RolloutWork
     style: float  # index of the scripted player's style
 
@@ -40,30 +42,30 @@ class CandidateDraws(NamedTuple):
 class Rollouts(NamedTuple):
     """Candidates for many decisions, with their results so far. The first axis is the decision.
 
-    Candidate 0 is the scripted choice. The others are compared with it deal by deal.
+    Candidate 0 is the scripted choice. In each deal, the others are compared with it.
     """
 
-    states: NDArray[np.void]  # (games,) as the deciding seats know them
+    states: NDArray[np.void]  # (games,) concealed states
     seats: NDArray[np.int64]  # (games,) the deciding seats
     numbers: NDArray[np.int64]  # (games,) seeds of deals and random numbers
-    candidates: NDArray[np.int64]  # (games, candidates) actions; those still tried come first
-    left: NDArray[np.int64]  # (games,) how many are still tried
-    deals: NDArray[np.int64]  # (games,) deals to play now, each with all candidates left
-    visits: NDArray[np.int64]  # (games, candidates) deals played with each
+    candidates: NDArray[np.int64]  # (games, candidates) actions, those that are left first
+    left: NDArray[np.int64]  # (games,) number of candidates that are left
+    deals: NDArray[np.int64]  # (games,) number of deals to play now with each candidate left
+    visits: NDArray[np.int64]  # (games, candidates) number of deals played with each candidate
     totals: NDArray[np.float64]  # (games, candidates) sums of the deciding seat's values
     gains: NDArray[np.float64]  # (games, candidates) sums of value minus candidate 0's value
-    squares: NDArray[np.float64]  # (games, candidates) sums of the squares of these
+    squares: NDArray[np.float64]  # (games, candidates) sums of the squares of these differences
     work: RolloutWork
     style: float  # index of the scripted player's style
-    turns: int  # turn ends before the evaluation; below 0: play to the end of the game
-    longest: int  # most actions before the evaluation
+    turns: int  # number of turn ends before the evaluation; below 0: play to the end of the game
+    longest: int  # maximum number of actions before the evaluation
     reward: int  # index of the game's reward, see `verbs.returns`
 
 
 def draw_candidates(batch: CandidateDraws, i: int, thread: int, fixed: Fixed) -> None:
-    """Draw a number in [0, 1) for each legal action; mark the scripted choice and illegal actions.
+    """Write a random number in [0, 1) for each legal action of decision `i`.
 
-    They get SCRIPTED and ILLEGAL.
+    The scripted choice gets SCRIPTED instead, and illegal actions get ILLEGAL.
     """
     work, lots, mine = batch.work, batch.lots[i], own(thread)
     s, mask, chance = work.states[mine], work.masks[mine], work.chance
@@ -77,7 +79,10 @@ def draw_candidates(batch: CandidateDraws, i: int, thread: int, fixed: Fixed) ->
 
 
 def try_candidates(batch: Rollouts, i: int, thread: int, fixed: Fixed) -> None:
-    """Play on from every candidate left, in the same deals with the same random numbers."""
+    """Play the rollouts of decision `i`.
+
+    All candidates that are left are tried in the same deals with the same random numbers.
+    """
     work, mine, seat = batch.work, own(thread), batch.seats[i]
     owner = verbs.turn_of(batch.states[i])
     s, mask, spare, chance = work.states[mine], work.masks[mine], work.spare[mine], work.chance

@@ -1,4 +1,4 @@
-"""Budgets of searches, and settings for which a game may have preferred values."""
+"""Budgets of searches, and search settings for which a game may have its own default values."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
 
 Ranges = Mapping[str, tuple[float, float]]
-MOST = 1 << 24  # visits that a float32 counts exactly
+MOST = 1 << 24  # upper limit of counts: a float32 counts exactly up to this number
 LARGEST = 2**31 - 1  # upper limit of other numbers
-MEMORY = 1 << 26  # most bytes of one tree
-ALL_MEMORY = 1 << 28  # most bytes of all trees that are searched at the same time
-PATIENCE = 0.25  # most seconds of one call of compiled code, which ignores Ctrl-C
+MEMORY = 1 << 26  # maximum size of one tree, in bytes
+ALL_MEMORY = 1 << 28  # maximum size of all trees that are searched at the same time, in bytes
+# Intended maximum duration of one call of compiled code, in seconds. Compiled code ignores Ctrl-C.
+PATIENCE = 0.25
 
 
 def check(holds: bool, message: str) -> None:
@@ -24,28 +25,29 @@ def check(holds: bool, message: str) -> None:
 
 
 class Budget(NamedTuple):
-    """The budget of a search per decision: simulations, or a time if these are None."""
+    """The budget of a search per decision: a number of simulations, or a time."""
 
     simulations: int | None
     milliseconds: float | None
 
     @property
     def name(self) -> str:
-        """The budget as part of a player's name: `200`, `50ms`."""
+        """The budget as part of a player's name, such as `200` or `50ms`."""
         return f"{self.milliseconds:g}ms" if self.simulations is None else str(self.simulations)
 
     @property
     def seconds(self) -> float:
-        """The time in seconds, 0 if the budget is simulations."""
+        """The time in seconds, or 0 if the budget is a number of simulations."""
         return (self.milliseconds or 0.0) / 1000
 
     def spend(self, run: Callable[[int, int], None], chunk: int) -> None:
-        """Run a search in portions, so that the clock and Ctrl-C are checked in between.
+        """Run a search in portions, to check the clock and Ctrl-C between them.
 
         Args:
-            run: called with 1 to start the search, or 0 to continue it, and a number of
-                simulations.
-            chunk: the first portion, and every portion if the budget is a time.
+            run: function that runs some simulations. Its arguments are 1 to start the search or 0
+                to continue it, and the number of simulations.
+            chunk: number of simulations in the first portion. If the budget is a time, all portions
+                have this size.
         """
         end, begin = time.perf_counter() + self.seconds, 1
         if self.simulations is not None:
@@ -59,7 +61,10 @@ class Budget(NamedTuple):
 
 
 def portions(number: int, first: int) -> Iterator[int]:
-    """Split a number into portions of work of about PATIENCE each; `first` is the first one."""
+    """Yield portions of a number of units of work. The caller does the work between two yields.
+
+    The first portion is `first`. The following portions adapt, so that each takes about PATIENCE.
+    """
     portion = first
     while number > 0:
         begun = time.perf_counter()
@@ -104,15 +109,16 @@ def settled(
 ) -> dict[str, Any]:
     """Return the settings of a search, in the types of the method's defaults.
 
-    A given value that is not None comes first. Next comes the game's preferred value for the method
-    (`SEARCH` in its `rivals` module), then the method's default.
+    For each setting, the caller's value applies. If it is None, the game's value for the method
+    applies (`SEARCH` in its `rivals` module), or else the method's default.
 
     Args:
         game: the variant to play.
         method: name of the search method.
-        plain: the method's defaults, which name all settings.
-        ranges: allowed ranges of some settings, both ends included. An infinite end allows any
-            number, and infinity itself for settings that are not whole numbers.
+        plain: the method's default for every setting.
+        ranges: allowed ranges of some settings, both ends included. If the upper end is infinite,
+            the technical limits MOST and LARGEST apply, and infinity itself is allowed for settings
+            that are not whole numbers.
         given: the caller's values.
 
     Raises:
@@ -128,6 +134,6 @@ def settled(
         counted = type(plain[name]) is int
         endless = value == float("inf") and not counted
         most = MOST if counted else LARGEST
-        check(abs(value) <= most or endless, f"{name} is too large: {value}")
+        check(abs(value) <= most or endless, f"{name} must be at most {most} in size, got {value}")
         check(not counted or value == int(value), f"{name} must be a whole number, got {value}")
     return {name: type(value)(settings[name]) for name, value in plain.items()}

@@ -1,14 +1,14 @@
-"""Information-set Monte Carlo tree search for every game, only through its verbs.
+"""Information-set Monte Carlo tree search for every game. It uses a game only through its verbs.
 
-Each simulation deals again all that the searching seat cannot see (it *determinises* the state). It
-descends the tree of tried actions, and plays on from there at random or with the game's scripted
-player, to the end of the game or to a depth at which it takes the game's evaluation. Then it counts
-the outcome along its path. The tree is one of information sets: actions of the seats lead from row
-to row, and deals share rows. So an action is legal in only some of the simulations, and its bound
-uses the number of times it was legal.
+Each simulation redeals the information that is hidden from the searching seat (it *determinises*
+the state). The simulation descends the tree of tried actions. From there it continues with random
+actions or with the game's scripted player, until the game ends or a depth is reached. At that depth
+the game's evaluation stands for the outcome. The outcome is then counted along the path. The tree
+is one of information sets: rows are reached by actions only, and all deals share them. So an action
+is legal in only some of the simulations, and its bound uses the number of times it was legal.
 
-With one observer, the tree tells all actions apart. With several observers, each seat has its own
-tree, in which actions of others that look alike are one, and uses it to choose.
+With one observer, the tree distinguishes all actions. With several observers, each seat has its own
+tree and uses it to choose. In this tree, actions of other seats that look alike are one action.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from armarl.search.tree import (
     take_table,
 )
 
-AT, REFERENCE = range(2)  # indices into `places`: a row, and the rapid table to use there
+AT, REFERENCE = range(2)  # indices into `places`: a row, and the table of rapid values to use there
 OUTCOME, MARGIN, ESTIMATE = range(3)  # indices into `returns`
 
 
@@ -71,19 +71,19 @@ class Workspace(NamedTuple):
 
 
 class SearchBatch(NamedTuple):
-    """Searches for many decisions at once. Each has one tree, or one tree per observer."""
+    """Searches for many decisions, with one tree per decision, or one per decision and observer."""
 
-    states: NDArray[np.void]  # (games,) as the searching seats know them
+    states: NDArray[np.void]  # (games,) concealed states
     seats: NDArray[np.int64]  # (games,) the searching seats
     chance: Chance  # (games,) one random stream per search
     trees: Trees
     work: Workspace
     rules: Rules
     public: Integers  # (actions,), the first action that looks the same to the other seats
-    resorts: Mask  # (actions,), 1 for actions that give something up
-    logarithms: Numbers  # logarithms of 1 (at index 0 too), 2, 3, ...
+    resorts: Mask  # (actions,), 1 for actions that give something up, if play is patient
+    logarithms: Numbers  # natural logarithm of each index; index 0 has that of 1
     begin: int  # 1: create the trees first
-    simulations: int  # to run in this call
+    simulations: int  # number of simulations in this call
 
 
 def search_game(batch: SearchBatch, i: int, thread: int, fixed: Fixed) -> None:
@@ -110,7 +110,10 @@ def search_game(batch: SearchBatch, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def descend(batch: SearchBatch, i: Int, mine: Int, fixed: Fixed) -> tuple[Int, Int]:
-    """Play until the seat to move has left its tree. Return the path entries and trace steps."""
+    """Play until the seat to move has left its tree.
+
+    Return the number of path entries and of trace steps.
+    """
     trees, work, rules, chance = batch.trees, batch.work, batch.rules, batch.chance
     edges, following, rows = trees.edges[i], trees.next[i], trees.rows[i]
     rapid, used, path = trees.rapid[i], trees.used[i], work.path[mine]
@@ -180,7 +183,7 @@ def descend(batch: SearchBatch, i: Int, mine: Int, fixed: Fixed) -> tuple[Int, I
 
 
 def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int, fixed: Fixed) -> Int:
-    """Play on to the end of the game or to the depth. Return the number of steps in the trace."""
+    """Play to the end of the game or to the depth. Return the number of steps in the trace."""
     work, rules, chance, resorts = batch.work, batch.rules, batch.chance, batch.resorts
     s, mask, spare, left = work.states[mine], work.masks[mine], work.spare[mine], rules.depth
     trace, last = work.trace[mine], work.last[mine]
@@ -202,7 +205,10 @@ def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int, fixed: Fixed) -> 
 
 
 def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
-    """Return a legal action at `draw` that gives nothing up, or `action` if there is none."""
+    """Return a random legal action that gives nothing up, or `action` if there is none.
+
+    `draw` is its random number in [0, 1). Other actions are removed from the mask.
+    """
     for other in range(mask.size):
         mask[other] &= 1 - resorts[other]
     instead = pick(mask, draw)
@@ -221,6 +227,6 @@ def value(s: Any, rules: Rules, returns: NDArray[np.float64], fixed: Fixed) -> N
 
 
 def mix(returns: NDArray[np.float64], other: Int, share: float) -> None:
-    """Mix a share of another row of `returns` into the outcome."""
+    """Replace a share of every seat's outcome by the value in another row of `returns`."""
     for seat in range(returns.shape[1]):
         returns[OUTCOME, seat] += share * (returns[other, seat] - returns[OUTCOME, seat])

@@ -1,10 +1,10 @@
-"""Search trees in fixed arrays, and the rules that choose a path through them.
+"""Search trees in arrays of fixed size, and the rules that choose a path through a tree.
 
-A tree consists of rows of edges, with one edge per action. A *row* is a decision that simulations
-have reached more than once; its edges count the results of each action there. A decision reached
-once is only an edge, so there are far fewer rows than simulations. All rows of a tree lie in one
-pool, which the caller allocates. When the pool is full, simulations leave the tree earlier, and
-nothing else changes.
+A tree consists of rows. A *row* is a decision that simulations have reached more than once. It has
+an *edge* for each action, which counts the results of the action. A decision that was reached only
+once has no row, so there are far fewer rows than simulations. The caller allocates the arrays for
+all rows of a tree. When the arrays are full, no new rows are created, and simulations leave the
+tree earlier.
 """
 
 from __future__ import annotations
@@ -25,53 +25,57 @@ Mask = NDArray[np.int8]
 Chance = NDArray[np.uint64]
 
 VISITS, OFFERS, TOTALS = range(3)  # fields of an edge: visits, times legal, sum of returns
-SUMS = 1  # fields of a rapid action value (RAVE): VISITS, and the sum of the action's returns
+# Second field of a rapid action value (RAVE): the sum of the action's returns. The first is VISITS.
+SUMS = 1
 PASSED, TABLE = range(2)  # fields of a row: simulations through it, its RAVE table
 ROWS, TABLES = range(2)  # indices into `used`
 LEGAL, UNTRIED = range(2)  # indices into `lists`
-NO_ROW = 0  # in `next`; no edge leads to row 0, which is a root
-NO_TABLE = -1
-OUTSIDE = -1  # in place of a row: the path has left the tree
+NO_ROW = 0  # marks an edge without a next row; row 0 is a root, so no edge leads to it
+NO_TABLE = -1  # marks a row without a RAVE table
+OUTSIDE = -1  # stands for a row after the path has left the tree
 
 SEEDS = 2.0**53  # number of different values of `uniform`
 ROW, EDGE, MOVER, STEP = range(4)  # fields of a path entry
-LONGEST_PATH = 256
+LONGEST_PATH = 256  # maximum number of path entries
 CODE, PLAYER = range(2)  # fields of a trace step; a code is player * actions + action
-REPEATED = -1  # in place of a code that comes again later: each code counts once
+REPEATED = -1  # replaces a code if the same code follows later, so that each code counts once
 
 
 class Rules(NamedTuple):
-    """How a search chooses its path, and how it values the end of the path."""
+    """The settings by which a search chooses its path and evaluates the end of the path."""
 
     observers: int  # number of trees: 1, or one per seat
     exploration: float  # factor of UCB1's sqrt(ln(times legal) / visits)
     rapid: int  # 1: use rapid action values
-    bias: float  # bias of the rapid values: the smaller, the longer they count
-    reference: int  # simulations that a row's rapid values need before they count
-    urgency: float  # untried actions count as their row's mean plus this; inf: they come first
+    bias: float  # bias of the rapid values: the smaller it is, the longer they matter
+    reference: int  # number of simulations through a row before its own rapid values are used
+    urgency: float  # an untried action's lead over its row's mean; inf: untried actions come first
     led: int  # 1: the first action tried at a row is the scripted player's choice
-    depth: int  # actions after the path before the evaluation; below 0: play to the end
+    depth: int  # actions from the path's end to the evaluation; below 0: play to the game's end
     scripted: float  # share of these actions that the scripted player chooses
-    patient: int  # 1: random play gives nothing up unless nothing else is legal
+    patient: int  # 1: random play avoids actions that give something up, if others are legal
     reward: int  # index of the game's reward, see `verbs.returns`
-    margin: int  # index of a second reward, which is mixed in
+    margin: int  # index of a second reward, which is mixed with the first
     margin_share: float  # weight of the second reward
     evaluated: float  # weight of the evaluation where the path leaves the tree
 
 
 class Trees(NamedTuple):
-    """For every game of a batch, one tree or one per observer. The first axis is the game."""
+    """The trees of a batch: one per game, or one per game and observer.
+
+    The first axis is the game. The trees of a game share its rows.
+    """
 
     edges: Numbers  # (games, rows, 3, actions), VISITS, OFFERS and TOTALS
-    next: Integers  # (games, rows, actions), the row that an edge leads to, or NO_ROW
+    next: Integers  # (games, rows, actions), the next row after each action, or NO_ROW
     rows: Integers  # (games, rows, 2), PASSED and TABLE
     rapid: Numbers  # (games, tables, 2, players * actions), VISITS and SUMS
-    used: Integers  # (games, 2), ROWS and TABLES in use
+    used: Integers  # (games, 2), numbers of ROWS and TABLES in use
 
 
 @kernel
 def clear_row(edges: Numbers, following: Integers, row: Integers) -> None:
-    """Reset a row."""
+    """Reset a row: no visits, no next rows, no RAVE table."""
     edges[:, :] = 0
     following[:] = NO_ROW
     row[PASSED] = 0
@@ -80,7 +84,10 @@ def clear_row(edges: Numbers, following: Integers, row: Integers) -> None:
 
 @kernel
 def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int, passed: Int) -> None:
-    """Give a row an empty rapid value table if it has none and was passed `passed` times."""
+    """Give a row an empty table of rapid values when `passed` simulations went through the row.
+
+    Nothing happens if the row has a table, or if no table is free.
+    """
     table = used[TABLES]
     if rows[row, PASSED] == passed and rows[row, TABLE] == NO_TABLE and table < rapid.shape[0]:
         used[TABLES] += 1
@@ -104,10 +111,10 @@ def plant(trees: Trees, game: Int, rules: Rules) -> None:
 def follow(
     edges: Numbers, following: Integers, rows: Integers, used: Integers, row: Int, edge: Int
 ) -> Int:
-    """Return the row that an edge leads to.
+    """Return the next row after an edge, or OUTSIDE.
 
-    If the edge was visited before but leads nowhere, a new row is created if one is left. Otherwise
-    the result is OUTSIDE.
+    If the edge has no next row, a new row is created, provided that the edge was visited before and
+    the arrays have room. Otherwise the result is OUTSIDE.
     """
     found = np.int64(following[row, edge])
     if found != NO_ROW:
@@ -122,12 +129,16 @@ def follow(
 
 
 # --- choosing an action --------------------------------------------------------------------------
-# Only a few dozen of a thousand actions are legal, so they are listed once and the rest skipped.
+# Only a few dozen of a thousand actions are legal. So the legal actions are listed once, and the
+# loops visit only these.
 
 
 @inlined
 def count_offers(edges: Numbers, legal: Actions, offered: Int, untried: Actions) -> Int:
-    """Count the legal actions as offered and list the untried ones. Return how many are untried."""
+    """Add 1 to the OFFERS of each legal action, and list the untried ones.
+
+    Return the number of untried actions.
+    """
     visits, offers = edges[VISITS], edges[OFFERS]
     n: Int = 0
     for k in range(offered):
@@ -140,7 +151,7 @@ def count_offers(edges: Numbers, legal: Actions, offered: Int, untried: Actions)
 
 @inlined
 def keep_unknown(untried: Actions, n: Int, counts: Numbers) -> Int:
-    """Keep only the untried actions that also have no rapid value. Return how many these are."""
+    """Remove actions with a rapid value from the untried actions. Return the number left."""
     unknown: Int = 0
     for k in range(n):
         action = untried[k]
@@ -151,13 +162,13 @@ def keep_unknown(untried: Actions, n: Int, counts: Numbers) -> Int:
 
 @inlined
 def one_of(actions: Actions, n: Int, draw: float) -> Int:
-    """Return one of the first `n` actions, selected by `draw` in [0, 1)."""
+    """Return a random one of the first `n` actions. `draw` is its random number in [0, 1)."""
     return np.int64(actions[np.int64(draw * n)])
 
 
 @inlined
 def best_of(offered: Int, scores: Numbers) -> Int:
-    """Return the index of the highest score, the first one if there are ties."""
+    """Return the index of the highest score. If there are ties, it is the first one."""
     best = 0
     for k in range(1, offered):
         if scores[k] > scores[best]:
@@ -169,11 +180,11 @@ def best_of(offered: Int, scores: Numbers) -> Int:
 def best_or_new(
     edges: Numbers, legal: Actions, offered: Int, scores: Numbers, urgency: float, new: Int
 ) -> Int:
-    """Return the action with the highest score, or `new` if untried actions count for more.
+    """Return the action with the highest score, or the untried action `new` if its score is higher.
 
-    An untried action counts as the mean of the tried ones plus `urgency`. This is first-play
-    urgency (Gelly and Wang, *Modifications of UCT and sequence-like simulations for Monte-Carlo
-    Go*, 2007).
+    The score of an untried action is the mean return of the tried ones plus `urgency`. This is
+    first-play urgency (Gelly and Wang, *Modifications of UCT and sequence-like simulations for
+    Monte-Carlo Go*, 2007).
     """
     visits, totals, n, total = edges[VISITS], edges[TOTALS], np.float32(0), np.float32(0)
     for k in range(offered):
@@ -188,7 +199,7 @@ def best_or_new(
 
 @inlined
 def keep_known(visits: Numbers, legal: Actions, offered: Int, counts: Numbers) -> Int:
-    """Keep the legal actions that were tried or have a rapid value. Return how many these are."""
+    """Keep the legal actions that were tried or have a rapid value. Return their number."""
     n: Int = 0
     for k in range(offered):
         action = legal[k]
@@ -206,9 +217,9 @@ def upper_bounds(
     exploration: float,
     scores: Numbers,
 ) -> None:
-    """Write UCB1 bounds with availability counts (Cowling, Powley and Whitehouse 2012).
+    """Write the UCB1 bounds of the listed actions to `scores`, with availability counts.
 
-    All listed actions must have been tried before.
+    See Cowling, Powley and Whitehouse (2012). All listed actions must have been tried before.
     """
     c, most = np.float32(exploration), logarithms.size - 1
     visits, offers, totals = edges[VISITS], edges[OFFERS], edges[TOTALS]
@@ -232,7 +243,10 @@ def rapid_bounds(
     bias: float,
     scores: Numbers,
 ) -> None:
-    """Write bounds with the mean mixed with the rapid action value (GRAVE, Cazenave 2015)."""
+    """Write the bounds of the listed actions to `scores`, with rapid action values.
+
+    The mean return is mixed with the rapid action value (GRAVE: Cazenave 2015).
+    """
     c, b, one = np.float32(exploration), np.float32(bias), np.float32(1)
     least, most = np.float32(1e-6), logarithms.size - 1
     visits, offers, totals = edges[VISITS], edges[OFFERS], edges[TOTALS]
@@ -259,7 +273,7 @@ def select(
     chance: Chance,
     game: Int,
 ) -> Int:
-    """Choose the action to play at a row: the one with the highest bound, or an untried one."""
+    """Return the action to play at a row: the one with the highest bound, or an untried one."""
     legal, untried = lists[LEGAL], lists[UNTRIED]
     offered = list_legal(mask, legal)
     n = count_offers(edges, legal, offered, untried)
@@ -289,7 +303,7 @@ def select_rapid(
     chance: Chance,
     game: Int,
 ) -> Int:
-    """Choose an action like `select`, with rapid action values, also for untried actions."""
+    """Return an action like `select`, but use rapid action values, also for untried actions."""
     legal, untried = lists[LEGAL], lists[UNTRIED]
     offered = list_legal(mask, legal)
     n = keep_unknown(untried, count_offers(edges, legal, offered, untried), counts)
@@ -309,7 +323,7 @@ def select_rapid(
 
 @inlined
 def record(trace: Integers, last: Integers, steps: Int, code: Int, seat: Int) -> Int:
-    """Add a step to a trace if there is room. Return the number of steps in it."""
+    """Add a step to a trace if there is room. Return the number of steps in the trace."""
     if steps == trace.shape[1]:
         return steps
     before = last[code]
@@ -332,7 +346,7 @@ def back_up(
     steps: Int,
     returns: NDArray[np.float64],
 ) -> None:
-    """Count a simulation along its path and in the rapid value tables of the path's rows."""
+    """Add a simulation's result to the edges of its path and to the rapid values of its rows."""
     for k in range(entries):
         row, edge = path[k, ROW], path[k, EDGE]
         edges[row, VISITS, edge] += 1
