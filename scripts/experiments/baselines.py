@@ -1,18 +1,21 @@
-"""Baselines that others can compare with: learning curves of several seeds.
+"""Train baselines with several seeds, for comparison with other learners.
 
     python scripts/experiments/baselines.py runs/baselines
     python scripts/experiments/baselines.py runs/baselines --only maskable-armada-4p-cards
 
-Trains each quick configuration as it is, and MaskablePPO of sb3-contrib on every table, with
-`--seeds` seeds (5), one run after another. MaskablePPO plays one seat against the scripted player
-for `--decisions` decisions. Runs are in folders under the given one. A run that was stopped or
-killed continues with the same command, and finished runs are not trained again. Use a quiet
-machine.
+The script trains each quick configuration unchanged, and MaskablePPO of sb3-contrib in every
+variant, with `--seeds` seeds (5), one run after another. MaskablePPO plays one seat against the
+scripted player for `--decisions` decisions. Runs are in subfolders of the given folder. The same
+command continues a run that was stopped or killed. Finished runs are not trained again. Use a
+machine that runs nothing else, because minutes are measured.
 
-The folder gets `NAME.svg` for each baseline, the mean of the seeds' win rates and the band between
-the lowest and the highest, and for all together `baselines.csv`, a row for each measurement during
-training, and `baselines.json`: the win rates of the trained policies in `evaluation.games` games
-against each opponent, the minutes of training, and the hardware.
+The folder gets these files:
+
+- `NAME.svg` for each baseline: the mean of the seeds' win rates, and the band from the lowest to
+  the highest;
+- `baselines.csv`: a row for each measurement during training;
+- `baselines.json`: the win rates of the trained policies in `evaluation.games` games against each
+  opponent, the minutes of training, and the hardware.
 
     python scripts/experiments/baselines.py runs/baselines --page
 
@@ -44,11 +47,11 @@ from armarl_training.config.training_config import TrainingConfig, load_config
 from armarl_training.run.run import Report, resume_run, start_run
 
 QUICK = ("armadora-quick", "armada-quick")
-DECISIONS = 100_000  # of MaskablePPO
-# Minutes between two points of MaskablePPO's curve, games for each point, and games at the end,
-# against each opponent. Games of Armada take longer.
+DECISIONS = 100_000  # number of decisions per run of MaskablePPO
+# Minutes between two points of MaskablePPO's curve; and against each opponent, the number of games
+# per point and of games at the end. Games of Armada take longer.
 MEASURING = {"armadora": (0.5, 100, 200), "armada": (1.0, 50, 100)}
-POINTS = 60  # of a curve in the pictures
+POINTS = 60  # number of points of a curve in the pictures
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "training"
 BEGIN, END = "<!-- made by scripts/experiments/baselines.py -->", "<!-- its end -->"
 COLUMNS = ("baseline", "seed", "decisions", "minutes", "opponent", "win_rate")
@@ -56,7 +59,7 @@ Rows = list[dict[str, float]]
 
 
 def baselines(decisions: int = DECISIONS) -> dict[str, TrainingConfig]:
-    """Return the configuration of each baseline, by its name."""
+    """Return the configuration of each baseline, by name."""
     found = {name: load_config(name) for name in QUICK}
     for game, option in (("armadora", "advanced"), ("armada", "cards")):
         minutes, progress_games, games = MEASURING[game]
@@ -91,7 +94,10 @@ def trained(name: str, config: TrainingConfig, folder: Path) -> Trained | None:
     exists = (folder / CONFIG_FILE).exists()
     with resume_run(folder) if exists else start_run(config, folder) as run:
         if run.config.total_decisions != config.total_decisions:
-            raise ValueError(f"{folder} was begun with another --decisions: name another folder")
+            raise ValueError(
+                f"{folder} was started with {run.config.total_decisions:,} decisions, not "
+                f"{config.total_decisions:,}: change --decisions, or name another folder"
+            )
         if not run.train(lambda report: _show(name, report)):
             return None
         path = run.export()
@@ -107,7 +113,7 @@ def _show(name: str, report: Report) -> None:
 
 
 def drawn(curves: list[Rows]) -> str:
-    """Draw the seeds of a baseline: win rates over decisions, mean and band, by opponent."""
+    """Draw a baseline's win rates over decisions: for each opponent, the seeds' mean and range."""
     names = sorted({n for rows in curves for row in rows for n in row if n.startswith(WINS)})
     first, last = (
         choose([choose([row["decisions"] for row in rows]) for rows in curves])
@@ -137,7 +143,7 @@ def drawn(curves: list[Rows]) -> str:
 
 
 def summary(runs: list[Trained]) -> dict[str, Any]:
-    """Return the length of training, and the final policy's win rates, of each seed."""
+    """Return each seed's decisions and minutes of training, and its final policy's win rates."""
     ends = [run.rows[-1] for run in runs]
     rates = {
         opponent: {
@@ -188,7 +194,7 @@ def _page_lines(results: dict[str, Any]) -> Iterator[str]:
 
 
 def _spread(rates: list[float]) -> str:
-    """The mean of win rates, and the lowest and the highest."""
+    """Format the mean of win rates, with the lowest and the highest."""
     low, mean, high = (100 * of(rates) for of in (min, statistics.mean, max))
     return f"{mean:.1f} % ({low:.1f} to {high:.1f})"
 
@@ -201,7 +207,9 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="+", choices=known, default=list(known))
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--decisions", type=int, default=DECISIONS, help="of MaskablePPO")
+    parser.add_argument(
+        "--decisions", type=int, default=DECISIONS, help="decisions per run of MaskablePPO"
+    )
     parser.add_argument("--page", action="store_true", help="only write the documentation's page")
     options = parser.parse_args()
     if options.page:
@@ -216,7 +224,7 @@ def main() -> int:
             folder = options.folder / name / f"seed-{seed}"
             run = trained(f"{name}, seed {seed}", config.overridden([f"seed={seed}"], name), folder)
             if run is None:
-                tell("stopped; the same command continues")
+                tell("stopped; the same command continues the run")
                 return 130
             runs.append(run)
             table += [
