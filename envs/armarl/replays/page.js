@@ -148,8 +148,8 @@ function drawn(name, attributes) {
 const across = (number) => (WIDE * number) / Math.max(1, last());
 const down = (value) => (HIGH * (1 - value)) / 2;
 
-// Shows the players with thoughts side by side. Each has a curve of the seats' expected results, the
-// moves after which they fell most, and a table for the move that is shown.
+// Shows the players with thoughts side by side. Each has a curve of the seats' expected results,
+// the moves after which a result fell most, and a table for the move that is shown.
 function listThinkers() {
   at("thoughts").hidden = !view.thinkers.length;
   document.body.classList.toggle("thinking", view.thinkers.length > 0);

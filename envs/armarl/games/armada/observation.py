@@ -1,10 +1,9 @@
 """Observations of Armada: the blocks, and the kernel that writes them.
 
-A seat sees the colours from one of its own: that colour first, then the others in play order,
-nobody's included. The first is the colour that decides, if it belongs to the seat, and otherwise
-the seat's next colour in play order. Places are those of the chart, in its order (`Chart.places`),
-with its fixed adjacency. See `armarl.core.observation_blocks` for how the blocks become one flat
-observation.
+A seat sees the colours in play order, nobody's included, starting with one of its own. That colour
+is the colour that decides, if it belongs to the seat, and otherwise the seat's next colour in play
+order. Places have the order of the chart (`Chart.places`). `armarl.core.observation_blocks` joins
+the blocks into one flat observation.
 """
 
 from __future__ import annotations
@@ -121,7 +120,7 @@ def _numbers(numbers: Any, first: int, block: Target) -> None:
 @part
 def _equal(numbers: Any, first: int, number: int, out: Observation) -> None:
     """Write 1 where a field's number, starting at `first`, equals `number`, else 0."""
-    wanted = np.int8(number)  # of the field's own width, so a vector instruction compares more
+    wanted = np.int8(number)  # the field's dtype, so a vector instruction compares more numbers
     for i in range(out.size):
         out[i] = numbers[first + i] == wanted
 
@@ -172,7 +171,7 @@ def _gold(s: State, view: View, gold: Target) -> None:
 @blocks.add(Declared("ship", ("places",), 1, "a ship there (on land: not launched)", on="places"))
 def _ship(s: State, view: View, ship: Target) -> None:
     for i in range(TERRITORIES):
-        ship.out[i] = np.int32(s.ships[0] >> i & 1)  # 32 bits become a float faster than 64
+        ship.out[i] = np.int32(s.ships[0] >> i & 1)  # int32 becomes a float faster than int64
     squares = window(ship.out, TERRITORIES, ship.out.size - TERRITORIES)
     for i in range(squares.size):
         squares[i] = np.int32(s.ships[1] >> i & 1)
