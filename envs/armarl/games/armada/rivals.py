@@ -30,6 +30,6 @@ LAST_RESORTS = ("end",)  # actions that give something up: `end` gives up coups 
 
 @kernel
 def progress(s: State, seat: int) -> Int:
-    """Return the number of rounds begun, or 0 in the preliminary turn. All seats get this number."""
+    """Return the number of rounds begun, equal for all seats. In the preliminary turn it is 0."""
     colours = 3 if s.players == 3 else 4  # colours that take turns (ADA-10 to ADA-12)
     return 0 if s.turn < 0 else 1 + s.turn // colours

@@ -208,7 +208,7 @@ def is_abandoned(s: State, territory: Int) -> Int:
 
 @kernel
 def gives_way(s: State, colour: Int, fixed: State) -> Int:
-    """Return whether a colour leaves the posts to its player's other colour, which has the Centre."""
+    """Return whether a colour leaves the posts to the player's other one, which has the Centre."""
     return is_partners(s, post_place(CENTRE, fixed), colour)
 
 

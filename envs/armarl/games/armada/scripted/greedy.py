@@ -4,10 +4,9 @@ It turns the map into costs (see `distance_maps`): for every place, the cost of 
 nearest goal of its colour. Goals are the territories that ADA-27 needs (posts, first the Centre;
 enemy cities; a lair), territories that break another colour's claim, and own posts with too few
 bands. Bands move towards lower costs. Taking, exploring and attacking on the way have scores of
-their own. When bands run
-short, gold is carried home and converted, and ships fetch bands that wait on a coast. In long games
-with few bands left, all of them would guard posts for ever, so garrisons shrink with time. The
-player reads no hidden card and rolls no die.
+their own. When bands run short, gold is carried home and converted, and ships fetch bands that wait
+on a coast. In long games with few bands left, all of them would guard posts for ever, so garrisons
+shrink with time. The player reads no hidden card and rolls no die.
 """
 
 from __future__ import annotations
@@ -343,7 +342,7 @@ def _garrison_of_city(s: State, style: Style, place: Int, colour: Int, fixed: St
 def _worth_of_sail(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int, fixed: State
 ) -> Int:
-    """Return the score of a voyage: to a goal (full ships first), to waiting bands, or with gold."""
+    """Return the score of a voyage to a goal (full ships first), to waiting bands or with gold."""
     place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     if is_ferry(s, place, ferry):
         return style[FERRY_WORTH] if ferry[to] < ferry[place] else -1

@@ -1,4 +1,4 @@
-"""Explanations of why an action of Armada is illegal."""
+"""Explanations of illegal actions in Armada."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ def explain(game: Game, state: State, action: int) -> str:
 
 
 def asked(game: Game, state: State) -> str:
-    """Return the decision to take as text that starts with ": ".
+    """Return a text about the open decision that starts with ": ".
 
-    The text is empty when an order is due, at the question whether to raid, and when the game is
-    over.
+    The text is empty when an order is due, when the question is whether to raid, and when the game
+    is over.
     """
     s, stage = state, int(state["stage"])
     if stage == PLACE_SHIP:

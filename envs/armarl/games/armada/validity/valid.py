@@ -5,8 +5,8 @@ states of a game with cards, because they are incomplete. Every accepted state c
 end: pieces and cards are conserved, numbers are in their ranges, and derived values are what the
 rules would derive.
 
-`pieces` checks pieces, cards and dice; `course` turns and the end; `chain` the
-open decision.
+`pieces` checks pieces, cards and dice. `course` checks turns and the end. `chain` checks the open
+decision.
 """
 
 from __future__ import annotations
