@@ -55,8 +55,8 @@ COUPS, RAID_COUPS, MORE_COUPS = np.array([10, 3, 3])  # ADA-15, ADA-32
 CARD_PRICE = np.int64(2)  # ADA-32: price in coups, and in gold
 LAIR_HELD = 4  # ADA-27, ADA-31: territories needed to hold a lair
 
-# ADA-28: values of `claims`. A new claim was laid in its colour's current turn, and becomes due when
-# that turn ends. A due claim is judged the next time that its colour's turn ends.
+# ADA-28: values of `claims`. A new claim was laid in its colour's current turn and becomes due at
+# the end of that turn. A due claim is judged at the next end of its colour's turn.
 NO_CLAIM, NEW_CLAIM, CLAIM_DUE = np.arange(3)
 
 # Constants that are passed as arguments are NumPy integers. Numba would compile a function again

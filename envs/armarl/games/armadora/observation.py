@@ -54,10 +54,10 @@ from armarl.games.armadora.state import (
 
 _CHARACTERS = 4
 _STAGES = len(STAGE_NAMES)
-_MOST_OF_VALUE = (11.0, 2.0, 1.0, 1.0, 1.0)  # Warriors of each value that a player can hold
+_MOST_OF_VALUE = (11.0, 2.0, 1.0, 1.0, 1.0)  # maximum number of Warriors of each value in a hand
 _MOST_WARRIORS = 16
 _POINTS_SCALE = 5.0
-_MOST_POINTS = 28  # all Warriors and the reinforcement of a player
+_MOST_POINTS = 28  # points of all Warriors of a player with the reinforcement
 
 BOARD = Board(
     shape=(ROWS, COLUMNS),
@@ -83,7 +83,7 @@ class View(NamedTuple):
 
 
 def look(s: State, seat: int) -> View:
-    """Return what a seat knows of the values on the board."""
+    """Return a seat's knowledge of the values on the board."""
     known = known_squares(s, seat)
     values = only_on(digits_of(s.value), known)
     return View(seat, known, values, only_on(points_of(s), known) if s.advanced else values)
@@ -291,7 +291,7 @@ def _territories(
     s: State, view: View, size: Target, free: Target, gold: Target, points: Target, hidden: Target
 ) -> None:
     gold_there = gold_digits(s)
-    squares = territory(s, CENTRE)  # the flood fill takes fewest steps from the middle
+    squares = territory(s, CENTRE)  # the flood fill needs the fewest steps from the middle
     _territory(s, view, squares, CENTRE, gold_there, size, free, gold, points, hidden)
     _everywhere(s, CENTRE, size, free, gold, points, hidden)  # as if it were the only territory
     remaining = ALL_SQUARES & ~squares
@@ -369,7 +369,7 @@ def _at_each(
 ) -> None:
     """Copy the values at the one square of `where` to a set of squares.
 
-    One loop writes all blocks. A loop per block would be left at an unforeseen moment each time.
+    One loop writes all blocks. With one loop per block, the CPU would mispredict the end of each.
     """
     source = lowest(where)
     while squares:

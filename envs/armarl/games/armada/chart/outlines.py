@@ -55,7 +55,7 @@ class Outlines:
         return [[self._points[c] for c in loop] for loop in self._loops({place})]
 
     def borders(self, sea: bool) -> list[list[Point]]:
-        """Return the lines between sea squares, or between territories, each as long as possible."""
+        """Return the lines between sea squares, or the lines between territories."""
         is_sea = self._is_sea
         shown = {
             edge for edge, (a, b) in self._edges.items() if a != FRAME and b != FRAME and a < b
@@ -140,7 +140,7 @@ class Outlines:
         return edges
 
     def _smoothed(self) -> dict[Corner, Point]:
-        """Return the positions of the corners after Taubin's smoothing, which keeps islands' size."""
+        """Return the corners' positions after Taubin smoothing, which keeps the size of islands."""
         width, height = SIZE / self._columns, SIZE / self._rows
         coast: dict[Corner, set[Corner]] = defaultdict(set)
         beside: dict[Corner, set[Corner]] = defaultdict(set)

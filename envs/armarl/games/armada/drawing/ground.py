@@ -134,7 +134,7 @@ def frame() -> str:
 def _path(points: list[Point], closed: bool = True) -> str:
     """Return a smooth line with control points `points`, through the midpoints between them."""
     if not closed:
-        points = [points[0], *points, points[-1]]  # so that the line reaches its first and last point
+        points = [points[0], *points, points[-1]]  # so that the line reaches both ends
     around = points[1:] + points[:1]
     middles = [((a[0] + b[0]) / 2, (a[1] + b[1]) / 2) for a, b in zip(points, around, strict=True)]
     curves = list(zip(around, middles[1:] + middles[:1], strict=True))

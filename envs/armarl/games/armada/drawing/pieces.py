@@ -101,7 +101,7 @@ def hull() -> str:
 
 
 def ship(colour: str | None, bands: int) -> str:
-    """Return a ship at sea. Its sail has the shape of the crew's colour, or is grey without crew."""
+    """Return a ship at sea. Its sail is the shape of the crew's colour, or grey without a crew."""
     sail = _SAIL if colour is None else f'<g transform="translate(0 -8)">{token(colour, bands)}</g>'
     mast = "" if colour else '<path d="M0 10V-20"/>'
     return (

@@ -105,7 +105,7 @@ def _man_neutral_lair(s: State, fixed: State) -> None:
 
 @kernel
 def starting_bands(s: State, colour: Int, fixed: State) -> Int:
-    """ADA-10 to ADA-12: return a colour's number of bands, with the bonus of ADA-12 if it has it."""
+    """ADA-10 to ADA-12: return the number of bands that a colour spreads, with any bonus."""
     farthest = s.neutral >= 0 and fixed.farthest[s.neutral] == colour
     return np.int64(BANDS[s.players]) + (FARTHEST_BONUS if farthest else 0)
 

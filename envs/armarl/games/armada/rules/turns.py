@@ -63,7 +63,10 @@ def _set_budget(s: State, raid: Int, colour: Int, coups: Int) -> None:
 
 @kernel
 def go_on(s: State, fixed: State) -> None:
-    """Continue to the next decision: a question about a raid, or an order of this or a later turn."""
+    """Continue to the next decision: a question about a raid, or an order in this or a later turn.
+
+    Turns and raids that have no order left end here.
+    """
     while s.stage != OVER:
         if s.raid == TURN and s.asked != BEGINNING and _ask_for_raid(s):
             return

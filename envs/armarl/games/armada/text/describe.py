@@ -102,7 +102,7 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
 
 
 def _territories(s: State) -> Iterator[dict[str, Any]]:
-    """Yield the view of each territory. Whole fields become lists, because kernel calls are slow."""
+    """Yield the view of each territory. Lists of whole fields avoid slow calls of kernels."""
     tribes = CENTRAL * [0] + s["tribes"].tolist()
     ships = int(s["ships"][0])
     owners, bands, gold = (s[name].tolist() for name in ("owner", "bands", "gold"))

@@ -32,7 +32,7 @@ class _Entry:
 
 
 def sum_up(scenes: Sequence[Scene]) -> str:
-    """Return a turn in words: its voyages, fights and amounts in a few words each, and all claims."""
+    """Return a turn in words: voyages, fights and amounts in a few words each, and all claims."""
     first = scenes[0]
     assert first.before is not None
     turn = first.before["turn"]

@@ -202,7 +202,7 @@ def _enrolment_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _payment_is_right(s: State, fixed: State) -> Int:
-    """ADA-32, ADA-36: return whether the gold suffices, is in several places, and a card is left."""
+    """ADA-32, ADA-36: return whether there is enough gold, a choice of places, and a card left."""
     if s.order != fixed.first[BUY] or s.used != -1 or s.roll != 0 or s.looked != 0:
         return False
     colour, purses = acting_colour(s), 0

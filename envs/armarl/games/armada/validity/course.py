@@ -143,7 +143,7 @@ def _preparing_is_right(s: State) -> Int:
 
 @kernel
 def course_is_right(s: State, fixed: State) -> Int:
-    """ADA-9, 15, 26, 33: return whether the turn or raid, its colour and its budget are possible."""
+    """ADA-9, 15, 26, 33: return whether a turn or raid, its colour and budget are possible."""
     if s.turn < 0 or s.turn > s.max_turns or s.raid < 0 or s.raid > 1:
         return False
     if not _claims_are_right(s, fixed):

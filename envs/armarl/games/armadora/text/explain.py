@@ -1,4 +1,4 @@
-"""Explain why an action of Armadora is illegal."""
+"""Explanations of illegal actions in Armadora."""
 
 from __future__ import annotations
 
