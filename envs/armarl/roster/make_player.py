@@ -195,9 +195,7 @@ def _second_colon(part: Part) -> str | None:
 def _unknown(name: str) -> str:
     """Return the error text for an unknown player, with the closest known names."""
     if Path(name).suffix == ".safetensors" or len(Path(name).parts) > 1 or _is_folder(name):
-        what = (
-            f"this folder has no {POLICY_FILE}" if _is_folder(name) else "no such file or folder"
-        )
+        what = f"this folder has no {POLICY_FILE}" if _is_folder(name) else "no such file or folder"
         return f"unknown player {name!r}: {what}"
     if name in game_names():
         policies = sorted((p for p in shipped_policies() if p.split("-")[0] == name), key=len)

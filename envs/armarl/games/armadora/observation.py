@@ -170,7 +170,7 @@ def _warriors(s: State, view: View, warriors: Target) -> None:
         "values",
         (SITES,),
         VALUES,
-        "its value; 0: none, or not known",
+        "value of the Warrior on the site; 0: none, or not known",
         scale=float(VALUES),
         known="own",
         on="sites",
@@ -184,7 +184,7 @@ def _values(s: State, view: View, values: Target) -> None:
         values.out[site] = number * values.unit
 
 
-@blocks.add(Declared("face_up", (SITES,), 1, "the Warrior lies face up", on="sites"))
+@blocks.add(Declared("face_up", (SITES,), 1, "the Warrior on the site is face up", on="sites"))
 def _face_up(s: State, view: View, face_up: Target) -> None:
     _bits(s.face_up, face_up.out, 0)
 
@@ -203,7 +203,7 @@ def write_hand(s: State, view: Any, hand: Target) -> None:
         "unseen",
         ("players", VALUES),
         11,
-        "Warriors this seat is not shown, by value",
+        "Warriors of this seat that are hidden from the observer, by value",
         scale=_MOST_OF_VALUE,
         known="own",
     )
@@ -272,7 +272,7 @@ def write_stage(s: State, view: Any, stage: Target) -> None:
         "territory_points",
         ("players", SQUARES),
         _MOST_POINTS,
-        "points there by Warriors of known value (ARM-30)",
+        "points of Warriors of known value in the territory (ARM-30)",
         scale=_POINTS_SCALE,
         known="own",
         on="squares",
@@ -281,7 +281,7 @@ def write_stage(s: State, view: Any, stage: Target) -> None:
         "territory_hidden",
         ("players", SQUARES),
         _MOST_WARRIORS,
-        "Warriors there of unknown value",
+        "Warriors of unknown value in the territory",
         scale=_POINTS_SCALE,
         known="own",
         on="squares",
@@ -387,7 +387,15 @@ def _at_each(
 
 
 @blocks.add(
-    Declared("arrows", (SITES,), 2, "arrows in the Warrior", 2.0, on="sites", option="advanced")
+    Declared(
+        "arrows",
+        (SITES,),
+        2,
+        "arrows in the Warrior on the site",
+        2.0,
+        on="sites",
+        option="advanced",
+    )
 )
 def _arrows(s: State, view: View, arrows: Target) -> None:
     for site in range(arrows.out.size):
@@ -399,7 +407,7 @@ def _arrows(s: State, view: View, arrows: Target) -> None:
         "reinforced",
         ("players", SITES),
         1,
-        "reinforcement of this seat there",
+        "a reinforcement of this seat on the site",
         on="sites",
         option="advanced",
     )
@@ -442,7 +450,7 @@ def write_characters(
         "read",
         ("players", SITES),
         1,
-        "this seat's Mage has read the Warrior",
+        "this seat's Mage has read the Warrior on the site",
         on="sites",
         option="advanced",
     )

@@ -112,16 +112,21 @@ def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
 
 @blocks.add(
     Declared("size", (MINES,), SQUARES, "size of the mine's territory", 40.0, on="prizes"),
-    Declared("free", (MINES,), SITES, "free squares there", 16.0, on="prizes"),
-    Declared("gold", (MINES,), ALL_GOLD, "gold there", 40.0, on="prizes"),
+    Declared("free", (MINES,), SITES, "free squares in this territory", 16.0, on="prizes"),
+    Declared("gold", (MINES,), ALL_GOLD, "gold in this territory", 40.0, on="prizes"),
     Declared(
-        "ring_free", (RINGS, MINES), SITES, "free squares 1, 2, … steps away", 4.0, on="prizes"
+        "ring_free",
+        (RINGS, MINES),
+        SITES,
+        "free squares 1, 2, … steps from the mine",
+        4.0,
+        on="prizes",
     ),
     Declared(
         "ring_points",
         ("players", RINGS, MINES),
         _MOST_POINTS,
-        "points there by Warriors of known value (ARM-30)",
+        "points of Warriors of known value at this distance (ARM-30)",
         4.0,
         known="own",
         on="prizes",
@@ -130,12 +135,19 @@ def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
         "ring_hidden",
         ("players", RINGS, MINES),
         _MOST_WARRIORS,
-        "Warriors there of unknown value",
+        "Warriors of unknown value at this distance",
         2.0,
         known="own",
         on="prizes",
     ),
-    Declared("ring_gold", (RINGS, MINES), ALL_GOLD, "gold of other mines there", 14.0, on="prizes"),
+    Declared(
+        "ring_gold",
+        (RINGS, MINES),
+        ALL_GOLD,
+        "gold of other mines at this distance",
+        14.0,
+        on="prizes",
+    ),
     Declared(
         "ring_lines",
         (WAYS, MINES),
@@ -145,7 +157,12 @@ def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
         on="prizes",
     ),
     Declared(
-        "ring_open", (WAYS, MINES), LINES, "such lines that stay open (ARM-12)", 4.0, on="prizes"
+        "ring_open",
+        (WAYS, MINES),
+        LINES,
+        "lines that lead farther away and stay open (ARM-12)",
+        4.0,
+        on="prizes",
     ),
 )
 def _rings(
@@ -195,14 +212,21 @@ def _rings(
 
 
 @blocks.add(
-    Declared("core_size", (MINES,), SQUARES, "squares connected for good", 16.0, on="prizes"),
-    Declared("core_free", (MINES,), SITES, "free squares among them", 8.0, on="prizes"),
-    Declared("core_gold", (MINES,), ALL_GOLD, "gold there", 14.0, on="prizes"),
+    Declared(
+        "core_size",
+        (MINES,),
+        SQUARES,
+        "size of the mine's core: squares that stay connected with it",
+        16.0,
+        on="prizes",
+    ),
+    Declared("core_free", (MINES,), SITES, "free squares in the core", 8.0, on="prizes"),
+    Declared("core_gold", (MINES,), ALL_GOLD, "gold in the core", 14.0, on="prizes"),
     Declared(
         "core_points",
         ("players", MINES),
         _MOST_POINTS,
-        "points there by Warriors of known value",
+        "points of Warriors of known value in the core",
         4.0,
         known="own",
         on="prizes",
@@ -211,7 +235,7 @@ def _rings(
         "core_hidden",
         ("players", MINES),
         _MOST_WARRIORS,
-        "Warriors there of unknown value",
+        "Warriors of unknown value in the core",
         2.0,
         known="own",
         on="prizes",
@@ -245,7 +269,7 @@ def _cores(
         "hidden_arrows",
         ("players", MINES),
         2,
-        "arrows there in Warriors of unknown value of this seat",
+        "arrows in the territory, in Warriors of unknown value of this seat",
         2.0,
         on="prizes",
         known="own",

@@ -222,7 +222,7 @@ def _squares_are_lawful(s: State) -> Int:
 
 @kernel
 def _hands_add_up(s: State) -> Int:
-    """ARM-7: return whether Warriors on the board and in hand add up, and other squares have none."""
+    """ARM-7: return whether the Warriors add up, and no other square has the value of one."""
     for square in range(SQUARES):
         if (s.value[square] > 0) != ((all_warriors(s) >> square) & 1 == 1) or s.value[
             square
