@@ -1,9 +1,9 @@
 """The layout of a state of Armada, and simple queries on it.
 
-A state is one record of type `STATE` that holds everything that changes in a game, the options and
-the random number generator. A variant has one record of type `FIXED`: the dice and the parts of the
-chart that the rules need, so that the compiled rules work for every chart and all dice. The numbers
-`ADA-n` refer to the rules page.
+A state is one record of type `STATE`: all data that change in a game, the options and the random
+number generator. A variant has one record of type `FIXED`: the dice and the parts of the chart that
+the rules need, so that the compiled rules work for every chart and all dice. The numbers `ADA-n`
+refer to the rules page.
 
 Places are numbered as in the chart: 52 territories (lairs in play order, seven each, then the 24
 central ones), then the sea squares. Colours are 0 to 3 in play order. Small numbers are *signed*:
@@ -197,7 +197,7 @@ STATE = record_type(
         ("pool", np.int8, CARDS),  # scratch
         ("deck", np.int8, ALL_CARDS),
         ("deck_size", np.int8),
-        # Knowledge from what was seen and asked (see `knowledge`).
+        # Knowledge of cards that were seen or asked for (see `knowledge`).
         ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # left in the deck by a seat's strategist
         ("drawn", np.int8, (MAX_PLAYERS, MAX_PLAYERS)),  # drawn since then by each other player
         ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # cards that a player surely holds or lacks

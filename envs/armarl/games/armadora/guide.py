@@ -58,7 +58,7 @@ HOW_TO_PLAY = (
     ),
     (
         "What is forbidden",
-        "No Warrior stands on gold or on another Warrior (ARM-11). A palisade may not cut off "
+        "No Warrior goes on gold or on another Warrior (ARM-11). A palisade may not cut off "
         "fewer than four squares (ARM-12).",
     ),
     (
@@ -96,7 +96,7 @@ def unused(game: Game, state: State, cell: int) -> str:
     """Return the reason why a square never has an action."""
     name = SQUARE_NAMES[cell]
     if state["board"] != WHOLE and name not in MINI_SQUARES:
-        return f"{name} lies outside the {BOARD_NAMES[state['board']]} board (ARM-35)"
+        return f"{name} is outside the {BOARD_NAMES[state['board']]} board (ARM-35)"
     return f"{name} is a gold mine: no Warrior is placed on gold (ARM-11)"
 
 

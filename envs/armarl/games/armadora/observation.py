@@ -128,7 +128,7 @@ def _gold(s: State, view: View, gold: Target) -> None:
         "palisades",
         (LINES,),
         1,
-        "a palisade stands on the line (in the order of `P` actions)",
+        "a palisade is on the line (in the order of `P` actions)",
         on="lines",
     )
 )

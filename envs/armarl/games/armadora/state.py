@@ -1,7 +1,7 @@
 """The layout of a state of Armadora, and basic functions of squares and sides.
 
-A state is one record of type `STATE`. It holds everything: the board, the hidden hands, the options
-of the variant and the random number generator. The numbers `ARM-n` refer to the rules page. Sets of
+A state is one record of type `STATE` with all data of a game: the board, the hidden hands, the
+options and the random number generator. The numbers `ARM-n` refer to the rules page. Sets of
 squares are int64 bit words (see `board`).
 """
 
@@ -57,7 +57,7 @@ STATE = record_type(
         ("read", np.int64, MAX_PLAYERS),  # squares that each player's Mage has looked at
         ("value", np.uint8, SQUARES),  # value of the Warrior; 0: none, or hidden from this seat
         ("arrows", np.uint8, SQUARES),
-        ("reinforced", np.uint8, SQUARES),  # 1 + the player whose reinforcement lies there
+        ("reinforced", np.uint8, SQUARES),  # 1 + the player whose reinforcement is on the square
         ("gold", np.uint8, MINES),
         ("piles", np.uint8, (MAX_PLAYERS, MINES)),  # by side, once the game is over (ARM-19)
         ("hand", np.uint8, (MAX_PLAYERS, VALUES)),  # Warriors left, by value

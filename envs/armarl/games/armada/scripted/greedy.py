@@ -377,7 +377,7 @@ def _attackers(s: State, colour: Int, place: Int) -> Int:
 
 @kernel
 def _defeated_by(attackers: Int, fixed: State) -> Int:
-    """Return how many defenders the attackers can expect to defeat, less a fifth for bad luck.
+    """Return the expected number of defenders that attackers defeat, less a fifth for bad luck.
 
     A roll of the standard dice costs the attacker a third of a band on average and the defender
     five sixths of a band. With these dice an attacker counts as two defenders.

@@ -339,7 +339,7 @@ class _Reasons:
         if missing := self._not_held(int(SHIPYARD_CARD)):
             return missing
         if ships_lost(self.s) == 0:
-            return "no ship has been scuttled and lies in the box (ADA-32)"
+            return "the box has no ship that was scuttled (ADA-32)"
         if not self._own(place):
             return f"{self._not_owned(place)} (ADA-32)"
         return f"{self._place(place)} already has a ship (ADA-32)"

@@ -30,7 +30,7 @@ def squares_of(word: int) -> list[int]:
 
 
 def palisades_of(state: State) -> list[int]:
-    """Return the lines on which a palisade stands."""
+    """Return the lines with a palisade."""
     return [
         line
         for line in range(LINES)
