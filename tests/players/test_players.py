@@ -118,7 +118,7 @@ def test_what_breaks_the_grammar(text, reason):
         ("armadora2p", r"did you mean armadora-2p\?"),
         ("Armada_2P", r"did you mean armada-2p\?"),
         ("no/such.safetensors", "no such file or folder$"),
-        (str(Path(__file__).parent), "this folder holds no policy.safetensors$"),
+        (str(Path(__file__).parent), "this folder has no policy.safetensors$"),
         ("x" * 300, "choose from random, greedy"),
         ("greedy:colour=2", r"greedy does not take 'colour'; it takes .*noise, first_random$"),
         ("random:1,2", "does not take 1; it takes patient, noise, first_random"),

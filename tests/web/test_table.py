@@ -176,7 +176,7 @@ def test_why_nothing_is_ever_done_on_a_mine(tmp_path: Path) -> None:
     assert "place-d1" in table.setup(next(iter(table.about.keys)))["places"]
     assert table.why(0, ["nowhere"]) == table.why(0, []) == []
     table = begin(tmp_path, make_game("armadora", board="mini"), [None, None])
-    assert table.why(0, ["place-h2"]) == ["h2 lies outside the mini board (ARM-35)"]
+    assert table.why(0, ["place-h2"]) == ["h2 is outside the mini board (ARM-35)"]
     assert table.why(0, ["place-d1"]) == [mine]
 
 

@@ -1,1 +1,1 @@
-"""Measures of a player and of a game: exact exploitability, and a search for leaked secrets."""
+"""The exact exploitability of a player, and a search for leaks of hidden information in a game."""

@@ -3,7 +3,7 @@
 Two states that differ only in information hidden from a seat must look the same to that seat, in
 everything it can get: observation, mask, info, reward, picture, error messages. A difference is a
 leak, and `find_leaks` locates it. `assert_no_leak` searches whole games for leaks: at every
-position, for every seat, it deals the hidden information anew and compares.
+position, for every seat, it redeals the hidden information and compares the views.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _ONLY = np.zeros(1, np.int64)
 
 @dataclass(frozen=True)
 class Leak:
-    """Something that a seat is given and that depends on hidden information.
+    """A value that a seat gets and that depends on hidden information.
 
     Attributes:
-        where: the view, and the place within it: `observation[17]`, `describe.hands[1]`.
+        where: the view and the place within it, such as `observation[17]` or `describe.hands[1]`.
         one: the value in the first state.
         other: the value in the second state.
     """
@@ -44,7 +44,7 @@ class Leak:
 
 
 def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]:
-    """Return the differences between two states in everything that a seat is given.
+    """Return the differences between a seat's views of two states.
 
     Args:
         look: a function from a state to everything that the seat can get, by name: numbers, text,
@@ -61,11 +61,12 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
 
 
 def views_of(game: Game, states: States, seat: int) -> Views:
-    """Return everything that a seat can get of a game in this package, an array of one state.
+    """Return everything that a seat can get of a state of a `Game`.
 
-    These are its observation and mask, its description, text and picture of the game, the game's
-    status, the seat to move, and the concealed state that a player gets. The seat to move also gets
-    the explanation of each illegal action. A finished game also has returns.
+    `states` is an array of one state. The views are the seat's observation and mask, its
+    description, text and picture of the game, the game's status, the seat to move, and the
+    concealed state that a player gets. The seat to move also gets the explanation of each illegal
+    action. A finished game also has returns.
 
     Example:
         >>> from armarl import make_game
@@ -98,7 +99,7 @@ def views_of_env(make_env: Callable[[], Any], state: bytes, agent: str) -> Views
     """Return everything that an agent can get of a PettingZoo AEC environment with `load_state`.
 
     Args:
-        make_env: function that makes the environment, which has `load_state(bytes)`.
+        make_env: function that makes an environment with `load_state(bytes)`.
         state: a saved game.
         agent: the agent.
     """
@@ -143,7 +144,7 @@ def assert_no_leak(
     Args:
         game: a variant, or the name of a game with its `options`.
         games: number of games.
-        every: interval of the checked positions; 1 checks all.
+        every: number n to check every n-th position. 1 checks all positions.
         seed: seed; the same seed repeats the games exactly.
         look: function that returns everything a seat can get of an array of one state; by default
             `views_of`.

@@ -1,6 +1,7 @@
-"""Everything that a game from outside this package imports, in one place.
+"""All names that a game from outside this package needs to import.
 
-`docs/development/adding-a-game.md` walks through `examples/kuhn_poker`, which uses nothing else.
+`docs/development/adding-a-game.md` explains `examples/kuhn_poker`. That game imports only from
+this module.
 
 Example:
     >>> from armarl.games.authoring import ActionFamily, ActionTable

@@ -1,7 +1,7 @@
 """The catalogue of games: those of this package and those that users register.
 
-An entry describes a game without importing or compiling it. All code that lists games reads it
-here.
+An entry describes a game without importing or compiling it. All code that lists games reads this
+catalogue.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ENTRY_POINTS = "armarl.games"  # the entry-point group for games of installed pa
 
 @dataclass(frozen=True)
 class GameEntry:
-    """The description of a game that is available before the game is imported.
+    """A description of a game, available before the game is imported.
 
     Attributes:
         name: the name for `make_game`, a Python identifier in lower case.
@@ -36,7 +36,7 @@ class GameEntry:
         summary: a short description of the game.
         players: the possible numbers of players, the default first.
         switches: options that are on or off and may occur in an environment id.
-        others: further variants with an environment id of their own: their options, by the
+        others: the options of further variants that have their own environment ids, by the
             variant's name in the id.
         notation: a sentence for a person about the notation of actions.
 
@@ -83,9 +83,9 @@ class GameEntry:
         return file.read_text(encoding="utf-8") if file.is_file() else ""
 
     def variants(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Iterate over (name, options) of every combination of switches and players, then `others`.
+        """Yield (name, options) of every combination of switches and players, then of `others`.
 
-        A name is like `advanced-3p`.
+        An example of a name is `advanced-3p`.
         """
         for choice in product((False, True), repeat=len(self.switches)):
             on = [switch for switch, chosen in zip(self.switches, choice, strict=True) if chosen]
@@ -154,7 +154,7 @@ def entries() -> tuple[GameEntry, ...]:
 
 
 def option_names() -> set[str]:
-    """Return the names of game options that the entries tell, such as `players` and `board`."""
+    """Return the names of the game options in the entries, such as `players` and `board`."""
     each = ({*entry.switches, *chain(*entry.others.values())} for entry in entries())
     return {"players"}.union(*each)
 
@@ -180,7 +180,7 @@ a layer above this one, puts its `register_game` here, so that the game gets env
 
 
 def _find_installed() -> None:
-    """Add the games of installed packages: `name = "package.module:ENTRY"`.
+    """Add the games of installed packages. An entry point is `name = "package.module:ENTRY"`.
 
     An entry point that fails is skipped with one warning; the other games stay available.
     """

@@ -11,8 +11,8 @@ class GameModule(Protocol):
     """The interface of a game's package, which a `GameEntry` names.
 
     If an option of `make` is the path of a file to open, the package also has a function `restore`.
-    It takes the same options from a record or policy file, which may come from an untrusted source,
-    and opens no files.
+    `restore` takes the same options, read from a record or policy file. That file may come from an
+    untrusted source, so `restore` opens no files.
     """
 
     def make(self, **options: Any) -> Game:

@@ -17,7 +17,7 @@ def make_game(name: str, **options: Any) -> Game:
 
     Args:
         name: the name of a game: "armadora", "armada" or a registered one.
-        options: the game's options, such as `players`. Omitted ones have their default.
+        options: the game's options, such as `players`. Omitted options have their defaults.
 
     Raises:
         ValueError: the game is unknown, or a value is out of range.
@@ -34,7 +34,7 @@ def make_game(name: str, **options: Any) -> Game:
 
 
 def restore_game(name: str, options: Mapping[str, Any]) -> Game:
-    """Make the game that a file names. Unlike `make_game`, this never opens a file.
+    """Make a game from a name and options read from a file. No further file is opened.
 
     Raises:
         ValueError, TypeError: as in `make_game`, or an option would open a file.
@@ -61,7 +61,7 @@ def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
     known = inspect.signature(game_entry(name).load().make).parameters
     for option in options:
         if option not in known:
-            # This is Python's own phrase; TorchRL's GymEnv looks for it to do without `frameskip`.
+            # This is Python's own phrase. TorchRL's GymEnv looks for it and then omits `frameskip`.
             raise TypeError(
                 f"unexpected keyword argument {option!r}: {name} has no option {option!r}; "
                 f"its options are {', '.join(known)}{besides}"

@@ -1,14 +1,14 @@
-// Steps through the games of a replay. The data's texts become text alone; only the pieces of films,
-// which armarl has drawn, become elements.
+// Steps through the games of a replay. Texts of the data are inserted as text only. Only the pieces
+// of films, which armarl has drawn, become elements.
 
-// Parts of pictures have ids, too, so those of the page begin with `page-`.
+// Parts of pictures have ids too, so the ids of the page itself begin with `page-`.
 const at = (id) => document.getElementById(`page-${id}`);
 const data = JSON.parse(at("data").textContent);
 const text = (number) => data.texts[number];
 
 let game; // the game that is shown
-let view; // as a seat sees it
-let frames; // the frame of each moment of this view
+let view; // the view of the game that is shown
+let frames; // the frame of each moment of the view
 let move = 0; // how many actions have been played
 let film;
 let timer = null;
@@ -104,7 +104,7 @@ function go(number) {
   if (move === last()) pause();
 }
 
-// Marks the move in the list and brings it into sight, without moving the page.
+// Marks the move in the list and scrolls the list to it. The page itself does not scroll.
 function mark() {
   const moves = at("moves");
   const old = moves.querySelector("[aria-current]");
@@ -148,8 +148,8 @@ function drawn(name, attributes) {
 const across = (number) => (WIDE * number) / Math.max(1, last());
 const down = (value) => (HIGH * (1 - value)) / 2;
 
-// Shows each player that has thought about the game, side by side: the course of what the seats
-// could expect, the moves after which it fell most, and a table for the move that is shown.
+// Shows the players with thoughts side by side. Each has a curve of the seats' expected results,
+// the moves after which a result fell most, and a table for the move that is shown.
 function listThinkers() {
   at("thoughts").hidden = !view.thinkers.length;
   document.body.classList.toggle("thinking", view.thinkers.length > 0);
@@ -205,12 +205,12 @@ function worst(thinker) {
     return make("li", {}, button, ` ${signed(before)} → ${signed(after)}`);
   });
   return [
-    make("h3", { textContent: "It fell most after" }),
+    make("h3", { textContent: "Moves after which it fell most" }),
     make("ol", { className: "falls" }, ...items),
   ];
 }
 
-// Shows what was thought before this action, or about a position by hand.
+// Shows the thoughts before this action, or about a single position.
 function think(moment) {
   for (const here of document.querySelectorAll(".here")) {
     here.setAttribute("d", `M${across(move)} 0V${HIGH}`);
@@ -252,7 +252,7 @@ function table({ value, rows }, played) {
 
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
-// The address names the position, so that one can keep or send it.
+// Writes the position into the address, so that it can be bookmarked or sent.
 function remember() {
   const place = [at("game").value, move, at("view").value].map(Number);
   try {

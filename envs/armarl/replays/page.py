@@ -20,13 +20,13 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 def page(title: str, data: Any, colours: Sequence[Mapping[str, str]]) -> str:
     """Return the page.
 
-    The page may load nothing and runs only its own scripts: its Content-Security-Policy names
-    them by hash. All texts of the data become text, never markup.
+    The page loads nothing and runs only its own scripts: its Content-Security-Policy names them
+    by hash. The page shows the texts in the data as text, never as markup.
 
     Args:
         title: the title.
         data: the games, as JSON types.
-        colours: the colours of each film by theme, as the properties of a style rule.
+        colours: for each film, the CSS properties of the themes `light` and `dark`.
     """
     style = _part("page.css") + "".join(
         f".film{k}{{{film['light']}}}@media(prefers-color-scheme:dark){{.film{k}{{{film['dark']}}}}}"
@@ -43,7 +43,7 @@ def page(title: str, data: Any, colours: Sequence[Mapping[str, str]]) -> str:
         "title": escape(title),
         "style": style,
         "script": code,
-        "data": text.replace("<", "\\u003c"),  # so that no text ends the element
+        "data": text.replace("<", "\\u003c"),  # so that no text closes the script element
     }
     return _PLACE.sub(lambda match: parts[match[1]], _part("page.html"))
 

@@ -1,8 +1,8 @@
-"""`Replay`: recorded games as one HTML page that needs no network.
+"""`Replay`: recorded games as one HTML page that works offline.
 
-The page holds the pictures that `Game.course` draws, as films: only what changes from one position
-to the next is stored. A page for one seat is made from what `describe` tells that seat, so it holds
-nothing else.
+The page contains the pictures that `Game.course` draws, as films: a film stores only the changes
+from one position to the next. A page for one seat is made only from what `describe` returns for
+that seat, so the page contains no other information.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from armarl.players.protocol import Thoughts
 from armarl.replays import page
 from armarl.replays.thoughts import as_json, deciders, expectations, falls
 
-MOST_NAME = 40  # characters of a player's name
+MOST_NAME = 40  # maximum number of characters of a name
 
-# What players think before each action of a game, by the names of the players.
+# The thoughts of players before each action of a game, by player name.
 Opinions = Mapping[str, Sequence[Thoughts | None]]
 
 
 class Replay:
-    """Recorded games as one page: step through them, jump, let them play, look as each seat.
+    """Recorded games as one HTML page, to step through or play back, from the view of each seat.
 
-    In a notebook it is shown as the page itself.
+    A notebook displays the page itself.
 
     Example:
         >>> import os, tempfile
@@ -57,16 +57,17 @@ class Replay:
 
         Args:
             records: the games, in the order of the page.
-            seat: a seat. The page holds nothing that this seat may not know. None makes a page
-                with the whole games, and the view of each seat to choose from.
-            thoughts: for each game what one or more players think before each action, by name,
-                as `think_over` returns it. The page shows them side by side. A page for one seat
-                takes only thoughts on the seat's own actions.
+            seat: a seat. The page contains nothing that this seat may not know. With None, the
+                page contains the full view and the view of each seat, to choose from.
+            thoughts: for each game, the thoughts of one or more players before each action, by
+                player name. `think_over` returns the thoughts of one player. The page shows the
+                players side by side. A page for one seat uses only thoughts on the seat's own
+                actions.
             title: the title of the page.
 
         Raises:
-            TypeError, ValueError: there is no game, the seat does not exist in one of them, a game
-                has no drawing, or there are thoughts for another number of games or actions.
+            TypeError, ValueError: there is no game, the seat does not exist in one of the games, a
+                game has no drawing, or the number of thoughts is not that of the games or actions.
         """
         found = tuple(records)
         if not found:
@@ -90,11 +91,11 @@ class Replay:
         return page.page(self._title, self._data, self._colours)
 
     def write(self, path: str | Path) -> None:
-        """Write the page to a file, which holds either its old or its new content.
+        """Write the page to a file atomically: the file has either its old or its new content.
 
         Raises:
             ValueError: the folder does not exist, or the path is a folder.
-            OSError: the file may not be written.
+            OSError: the file cannot be written.
         """
         check_writable(Path(path))
         write_text(Path(path), self.html())
@@ -106,7 +107,7 @@ class Replay:
 
 
 class _Texts:
-    """Texts that many moments share, by number."""
+    """A numbered list of texts. Moments store the numbers, so they share equal texts."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -126,7 +127,7 @@ class _Films:
         self._films: list[Film] = []
 
     def frame(self, picture: Any) -> tuple[int, Frame]:
-        """Return the number of the film, and the frame."""
+        """Return the number of a picture's film, and its frame in this film."""
         for number, film in enumerate(self._films):
             if film.sheet is picture.sheet:
                 return number, film.frame(picture)
@@ -179,8 +180,8 @@ def _view(
 ) -> dict[str, Any]:
     """Return a game as a seat sees it: one moment for each position.
 
-    A moment has the picture's title, what changed in its frame, and all of the action before it:
-    its notation, its turn, what came of it in words, and what players thought before it.
+    A moment has the picture's title, the changes of its frame, and the data of the action before
+    it: the notation, the turn, the effects in words, and the players' thoughts before the action.
     """
     game, moments, turn, last = record.game, [], 0, None
     actions = list(zip(record.seats, record.actions, strict=True))
@@ -204,7 +205,7 @@ def _view(
             if own:
                 moment |= _thought(thoughts, action, notation)
         moments.append(moment)
-    if not record.actions and seat in (None, *deciders(record)):  # a position in play, or its end
+    if not record.actions and seat in (None, *deciders(record)):  # a single position
         thoughts = [on_it for of_game in opinions.values() for on_it in of_game]
         moments[0] |= _thought(thoughts, None, game.actions.texts)
     thinkers = [_thinker(record, seat, name, texts, opinions[name]) for name in opinions]
@@ -214,7 +215,7 @@ def _view(
 def _thought(
     thoughts: Sequence[Thoughts | None], action: int | None, notation: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the part of a moment that holds what players thought; empty if they told nothing."""
+    """Return the part of a moment with the players' thoughts. It is empty if there are none."""
     if all(thought is None for thought in thoughts):
         return {}
     return {
@@ -231,7 +232,7 @@ def _thinker(
     texts: _Texts,
     thoughts: Sequence[Thoughts | None],
 ) -> dict[str, Any]:
-    """Return the player, the expected returns of each seat over the game, and the worst moves."""
+    """Return a player's name, its expected returns for each seat, and the worst moves."""
     lines = [
         line if seat in (None, own) else []
         for own, line in enumerate(expectations(record, thoughts))
@@ -240,7 +241,7 @@ def _thinker(
 
 
 def _name(game: Game) -> str:
-    """Return a variant in words: `Armadora, 3 players, advanced`."""
+    """Return the name of a variant in words, such as `Armadora, 3 players, advanced`."""
     words, usual = [game_entry(game.name).title, f"{game.players} players"], make_game(game.name)
     for name, value in game.options.items():
         if value != usual.options.get(name):
@@ -251,7 +252,7 @@ def _name(game: Game) -> str:
 
 
 def _distinct(players: Sequence[str]) -> list[str]:
-    """Return the players' names, numbered where two are the same."""
+    """Return the players' names. Equal names get a number."""
     names = [brief(player, MOST_NAME) for player in players]
     return [
         f"{name} #{names[: k + 1].count(name)}" if names.count(name) > 1 else name

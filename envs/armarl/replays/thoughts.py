@@ -1,7 +1,7 @@
 """The players' thoughts on the positions of a recorded game.
 
-Records hold no thoughts. Players are pure functions of what a seat may know, so any player can be
-asked at any time, whether it played the game or not.
+Records contain no thoughts. A player's thoughts depend only on the information of a seat, so any
+player can be asked at any time, even if it did not play the game.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ import numpy as np
 from armarl.matches.records import Record
 from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, check_variant
 
-MOST_ROWS = 5  # actions whose numbers a page shows
-MOST_FALLS = 8
-_LEAST_FALL = 0.05
+MOST_ROWS = 5  # maximum number of actions in a table, besides the action that was played
+MOST_FALLS = 8  # maximum number of falls
+_LEAST_FALL = 0.05  # minimum difference of expected returns in a fall
 _AT_ONCE = 16  # positions between two calls of `progress`
 
 
 def think_over(
     record: Record, player: Player, progress: Callable[[int, int], None] | None = None
 ) -> list[Thoughts | None]:
-    """Ask a player what it thinks before each action of a recorded game, in the seat to move.
+    """Return a player's thoughts before each action of a recorded game, in the seat to move.
 
-    A record without actions is a position in play. The player is then asked about that position.
+    A record without actions is a single position. The player is then asked about that position.
 
     Args:
         record: the game.
-        player: the player. It knows what the seat to move knew.
-        progress: called with (positions done, positions in all) from time to time. It may raise
-            to stop.
+        player: the player. It gets only the information of the seat to move.
+        progress: called from time to time with (positions done, total positions). It may raise an
+            exception to stop.
 
     Returns:
-        For each action, or for the position, the player's thoughts, a batch of one. None if the
-        player has no thoughts.
+        One entry for each action, or one for the single position: the player's thoughts, a batch
+        of one, or None if the player reports no thoughts.
 
     Raises:
         ValueError: the player was made for another variant.
@@ -72,7 +72,7 @@ def think_over(
 
 
 def deciders(record: Record) -> tuple[int, ...]:
-    """Return the seat that decides in each position that players can think about."""
+    """Return the seat of each action. Without actions, return the seat to move in the position."""
     if record.actions:
         return record.seats
     statuses, seats = record.game.statuses(record.states)
@@ -80,12 +80,12 @@ def deciders(record: Record) -> tuple[int, ...]:
 
 
 class Fall(NamedTuple):
-    """A decision after which its seat could expect less.
+    """A decision after which the expected return of its seat was lower.
 
     Attributes:
         move: the number of the action, counted from 1.
-        before: what the seat could expect before it.
-        after: what it could expect at its next decision, or its return at the end.
+        before: the seat's expected return before the action.
+        after: the seat's expected return at its next decision, or its return at the end.
     """
 
     move: int
@@ -118,7 +118,7 @@ def expectations(
 
 
 def falls(lines: Sequence[Sequence[tuple[int, float]]]) -> list[Fall]:
-    """Return the decisions after which a seat's expectation fell most, the worst first.
+    """Return up to MOST_FALLS decisions after which a seat's expectation fell most, worst first.
 
     A fall is measured from one decision of a seat to its next one, so it includes the effects of
     chance and of the other seats' actions in between.
@@ -140,10 +140,10 @@ def falls(lines: Sequence[Sequence[tuple[int, float]]]) -> list[Fall]:
 
 
 def as_json(thoughts: Thoughts, action: int | None, notation: Sequence[str]) -> dict[str, Any]:
-    """Return thoughts as JSON types: the expected return, and rows of the best actions.
+    """Return thoughts as JSON types: the expected return, and a row for each of the best actions.
 
-    A row is a notation, its probability, value and visits, None where there is no opinion. The
-    action that was played, if any, always has a row.
+    A row is [notation, probability, visits, value]. A number that the player does not report is
+    None. The action that was played, if any, always has a row.
     """
     columns = [
         None if column is None else column[0]
@@ -162,7 +162,7 @@ def as_json(thoughts: Thoughts, action: int | None, notation: Sequence[str]) -> 
 
 
 def _said(columns: Sequence[Any], action: int) -> bool:
-    """Tell if a player has an opinion of an action."""
+    """Return whether any column has a number other than 0 and NaN for an action."""
     return any(c is not None and c[action] and not np.isnan(c[action]) for c in columns)
 
 

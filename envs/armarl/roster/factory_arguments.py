@@ -17,7 +17,7 @@ from armarl.players.registry import Factory
 
 @dataclass(frozen=True)
 class _OwnPart(Part):
-    """The part `module:Class,arguments`, with the name `module:Class`. It prints as written."""
+    """A part written `module:Class,arguments`. Its name is `module:Class`; it prints as written."""
 
     mark: ClassVar[str] = ","
 
@@ -32,11 +32,11 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
     Args:
         factory: the function or class to call.
         part: the part of the specification.
-        besides: names of more arguments that the player takes, for error messages.
+        besides: names of further arguments that the player takes, to list in error messages.
         given: positional arguments of the call: the game, and the wrapped player if there is one.
 
     Raises:
-        ValueError: the factory does not take an argument, or needs one. The message names it.
+        ValueError: an argument is unknown, wrong or missing. The message names the argument.
         TypeError: the factory does not take the game, or does not return a player.
         RuntimeError: the factory tried to end the program.
     """
@@ -102,7 +102,7 @@ def _hints(factory: Factory) -> dict[str, Any]:
 
 
 def _listed(hints: dict[str, Any]) -> dict[str, Any]:
-    """Return the names and types of arguments that are taken as `**settings: Unpack[Type]`."""
+    """Return the names and types of arguments that are declared as `**settings: Unpack[Type]`."""
     types = [get_args(hint)[0] for hint in hints.values() if get_origin(hint) is Unpack]
     return {name: hint for kind in types for name, hint in get_type_hints(kind).items()}
 

@@ -51,7 +51,7 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
             from a file.
 
     Returns:
-        The player, named by its specification.
+        The player. Its `name` is the specification, unless `player` was a `Player` already.
 
     Raises:
         TypeError: `player` is not a specification, path or player; or your class or function did
@@ -86,7 +86,7 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
 
 
 def _how_to_play(given: object) -> str:
-    """A hint for turning a common non-player (an SB3 model, a function) into a player."""
+    """Return a hint on how to turn an object (an SB3 model, a function) into a player, or ""."""
     if callable(getattr(given, "predict", None)):  # a model of Stable-Baselines3
         return (
             "; save a MaskablePPO with armarl_training.sb3.save_policy(path, model, game), then "
@@ -113,7 +113,7 @@ def _call_by(player: Player, spec: Spec) -> None:
 
 
 def _make_base(part: Part, game: Game, code: bool) -> Player:
-    """Make the player of a specification's first part, with noise and random openings around it."""
+    """Make the player of a specification's first part. Wrap it in noise and random openings."""
     if said := file_refusal(part):
         raise ValueError(said)
     factory = find_player(part.name)
@@ -181,7 +181,7 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
 
 
 def _second_colon(part: Part) -> str | None:
-    """The error text for `module:Class:argument`, or None for other specifications."""
+    """Return the error text for `module:Class:argument`, or None for other specifications."""
     given = [*part.arguments, *(f"{key}=..." for key, _ in part.settings)]
     own, colon, argument = str(given[0]).partition(":") if given else ("", "", "")
     if not colon or not own.isidentifier():
@@ -193,11 +193,9 @@ def _second_colon(part: Part) -> str | None:
 
 
 def _unknown(name: str) -> str:
-    """The error text for an unknown player, with the closest known names."""
+    """Return the error text for an unknown player, with the closest known names."""
     if Path(name).suffix == ".safetensors" or len(Path(name).parts) > 1 or _is_folder(name):
-        what = (
-            f"this folder holds no {POLICY_FILE}" if _is_folder(name) else "no such file or folder"
-        )
+        what = f"this folder has no {POLICY_FILE}" if _is_folder(name) else "no such file or folder"
         return f"unknown player {name!r}: {what}"
     if name in game_names():
         policies = sorted((p for p in shipped_policies() if p.split("-")[0] == name), key=len)

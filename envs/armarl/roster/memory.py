@@ -1,4 +1,4 @@
-"""Which players keep nothing from one game to the next."""
+"""A test whether a player keeps no memory from one game to the next."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from armarl.players.protocol import Player, everybody
 from armarl.players.registry import BUILT_AROUND, BUILT_IN, PlayerLike, is_built_in
 from armarl.policies.paths import policy_path
 
-_OTHERS = {"human", "onnx"}  # a person remembers; an ONNX file is run by code that is not ours
-_OURS = (  # modules whose classes are such players
+_OTHERS = {"human", "onnx"}  # a person remembers; code that is not ours runs an ONNX file
+_OURS = (  # modules whose player classes keep no memory
     "armarl.players.simple_players",
     "armarl.players.wrappers",
     "armarl.policies.network_players",
@@ -22,15 +22,16 @@ _OURS = (  # modules whose classes are such players
     "armarl.search.player",
     "armarl_training.networks.torch_players",
 )
-_MOST_AROUND = 50  # wrappers
+_MOST_AROUND = 50  # maximum number of wrappers around a player
 
 
 def keeps_no_memory(player: PlayerLike) -> bool:
-    """Whether a player is one of this package's, whose choices depend only on its arguments.
+    """Return whether a player is one of this package's that keep no memory between games.
 
-    Such a player may play all games of a deal at once: it cannot tell that they are one deal. These
-    are random, scripted and searching players, and saved policies. The list is in this file, so no
-    player can add itself. Registered players and classes of users never count.
+    The choices of such a player depend only on the arguments of `choose`. It may therefore play
+    all games of a deal at once: it cannot tell that they have the same deal. Random, scripted and
+    searching players and saved policies are such players. The list is in this file, so no player
+    can add itself. The result is False for registered players and for classes of users.
 
     Example:
         >>> from armarl import make_game
@@ -64,7 +65,7 @@ def _is_wrapper_of_ours(part: Part) -> bool:
 
 
 def _is_made_of_ours(player: Player) -> bool:
-    """Whether an object, and all that it wraps, are of classes of ours, not of subclasses."""
+    """Return whether a player and all players that it wraps are of our classes, not subclasses."""
     asked = list(everybody(player))
     return len(asked) <= _MOST_AROUND and all(
         kind.__module__ in _OURS

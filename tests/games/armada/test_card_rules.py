@@ -176,7 +176,7 @@ def test_ada_32_shipyard_needs_a_ship_that_was_scuttled(lost: int) -> None:
         game, states = table.match.game, table.match.states
         city = table.cities("green")[0]
         why = game.explain(states[0], game.actions.id(f"play shipyard {city}"))
-        assert why.endswith("no ship has been scuttled and lies in the box (ADA-32)")
+        assert why.endswith("the box has no ship that was scuttled (ADA-32)")
 
 
 def test_ada_32_discovery() -> None:

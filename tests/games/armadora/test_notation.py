@@ -100,10 +100,10 @@ def test_arm_35_the_mini_board_is_a_corner_walled_off():
     assert table.legal_of("P") == inside
     assert table.palisades_left == 1
     for text, reason in (
-        ("W1 e1", "e1 lies outside the mini board"),
-        ("P e1-f1", "e1-f1 lies outside the mini board"),
-        ("P d1-e1", "already stands"),
-        ("P b1-c1", "already stands"),
+        ("W1 e1", "e1 is outside the mini board"),
+        ("P e1-f1", "e1-f1 is outside the mini board"),
+        ("P d1-e1", "there is already a palisade"),
+        ("P b1-c1", "there is already a palisade"),
     ):
         assert reason in table.game.explain(table.states[0], table.game.actions.id(text))
 

@@ -51,7 +51,7 @@ from armarl.games.armada.text.tell import tell
 from armarl.games.armada.validity.valid import FAULTS, valid
 
 VERSION = 2
-EARLIER = (1,)  # policies of these versions still play: only rules changed
+EARLIER = (1,)  # policies of these versions can still play, because only rules changed since
 VERBS = Verbs(
     start=apply.start,
     legal=apply.legal,
@@ -127,13 +127,13 @@ def make(
 
 
 def restore(**options: Any) -> Game:
-    """Return the game of options read from a file.
+    """Return the game with options that were read from a file.
 
-    Like `make`, but the chart and the dice must be their content, not a path, so no other file is
-    opened.
+    Like `make`, but the chart and the dice must be given by their content, not by a path, so no
+    other file is opened.
 
     Raises:
-        ValueError: as for `make`, or the chart or the dice are not their content.
+        ValueError: as for `make`, or the chart or the dice are not given by their content.
     """
     for name in ("chart", "dice"):
         source = options.get(name)
@@ -153,7 +153,8 @@ def _make(
         "max_turns": max_turns,
         "chart": None if chart == load_chart() else chart.text or chart.as_dict(),
     }
-    if dice != load_dice():  # left out for the standard dice, as before there were others
+    # Omit the standard dice from the options. Files from before other dice existed do the same.
+    if dice != load_dice():
         options |= {"dice": dice.as_dict()}
     fixed = _fixed(cards, enrolment, chart, dice)
     return Game(
@@ -188,7 +189,7 @@ def _make(
 def _blank(
     players: int, cards: bool, enrolment: bool, max_turns: int, places: int, fixed: Any
 ) -> Any:
-    """Return a state record with the options, and the fingerprint of `fixed`."""
+    """Return a state record that contains only the options and the fingerprint of `fixed`."""
     blank = np.zeros((), apply.STATE)
     blank["players"], blank["cards"], blank["enrolment"] = players, cards, enrolment
     blank["max_turns"], blank["places"] = max_turns, places

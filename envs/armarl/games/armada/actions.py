@@ -22,7 +22,7 @@ from armarl.games.armada.chart.loading import CITIES, COLOURS, POSTS, TERRITORIE
 TERRITORIES = sum(TERRITORIES_OF.values())
 CENTRAL = TERRITORIES - TERRITORIES_OF["central"]  # number of the first central territory
 ALL_CITIES = CITIES * len(COLOURS)
-MOST_PIECES = 50  # ADA-6: the bands of each colour, the gold and the tribes
+MOST_PIECES = 50  # ADA-6: number of bands of each colour, of gold and of tribes
 
 CARD_NAMES = (
     "attack",
@@ -92,7 +92,7 @@ def directed_borders(chart: Chart) -> tuple[list[tuple[int, int]], list[tuple[in
 
 
 def families(chart: Chart, cards: bool, enrolment: bool) -> list[ActionFamily]:
-    """Return all action families in the order above; those of an absent option are empty."""
+    """Return all action families in the order above. Families of options that are off are empty."""
     names = chart.places
     land, central = range(TERRITORIES), range(CENTRAL, TERRITORIES)
     sea, places = range(TERRITORIES, len(names)), range(len(names))

@@ -1,8 +1,8 @@
 """The style admiral: style numbers found by evolution strategies, not set by hand.
 
-Each generation played thousands of games. Every game varied the current numbers at random and was
-played against the other styles, except the one held out, and against itself. The numbers then moved
-towards the variants that won (evolution strategies: Salimans et al., 2017).
+Each generation played thousands of games. Every game varied the current numbers at random. The
+opponents were the other styles, except the held-out style, and the admiral itself. The numbers then
+moved towards the variants that won (evolution strategies: Salimans et al., 2017).
 docs/games/scripted-players.md gives its strength.
 """
 
@@ -116,5 +116,5 @@ OF_MORE: Numbers = {
     column.AT_SHIPS: (10, 18, 5, 11, 8),
 }
 
-# The numbers for each of the `style_columns.TABLES` tables.
+# One entry for each of the `style_columns.TABLES` tables.
 AT_TABLES = (OF_TWO, OF_TWO, OF_MORE, OF_MORE, OF_MORE, OF_MORE)

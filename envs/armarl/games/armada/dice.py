@@ -1,4 +1,4 @@
-"""The three dice of Armada as data: the standard ones, and an owner's own (ADA-7)."""
+"""The three dice of Armada as data: the standard dice, or dice of your own (ADA-7)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from armarl.games.armada.chart.checks import shortened
 DIE_NAMES = ("combat", "gold", "tribes")
 SIDES = 6  # sides of each die
 MOST = 12  # highest face: a find is doubled at most twice, so it stays below the supply of 50
-MAX_BYTES = 2**12  # largest text: the time to read TOML may grow with the square of its length
+MAX_BYTES = 2**12  # maximum length of a text; the time to parse TOML may grow with its square
 STANDARD = Path(__file__).with_name("dice.toml")
 
 _FORMS = (
@@ -73,14 +73,15 @@ def _checked(die: str, faces: Any) -> tuple[int, ...]:
     Raises:
         DiceError: their number is not SIDES, or a face is out of range.
     """
-    found = list(faces) if isinstance(faces, list | tuple) else None  # a copy: it may change
+    found = list(faces) if isinstance(faces, list | tuple) else None  # a copy that cannot change
     if found is None or len(found) != SIDES:
         said = shortened(faces) if found is None else len(found)
         raise DiceError(f"the {die} die must list {SIDES} faces (ADA-7), not {said}")
     least, signs = 0, ""
     if die == "combat":
         least, signs = -MOST, " (hits above 0, losses below 0, never both on one face)"
-    numbers = [int(face) if is_whole(face) else None for face in found]  # subclasses may lie
+    # Plain ints, because a subclass of int may behave differently.
+    numbers = [int(face) if is_whole(face) else None for face in found]
     for face, number in zip(found, numbers, strict=True):
         if number is None or not least <= number <= MOST:
             raise DiceError(
@@ -112,7 +113,7 @@ def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Di
     if source is None:
         return _standard()
     if isinstance(source, Dice):
-        return Dice(*source.faces)  # checked anew: a subclass may have other faces
+        return Dice(*source.faces)  # checked again, because a subclass may have other faces
     if isinstance(source, Mapping):
         return _of_mapping(dict(source))
     if isinstance(source, str) and "\n" in source:

@@ -1,8 +1,9 @@
 """Win probability of each player in an Armada position, with all hands and the deck known.
 
-Depth-limited search uses it. Each colour has a strength: the exponential of a weighted sum of what
-it owns, its bands, gold, ships and cards, and how near it is to victory (ADA-27). Players win in
-proportion to the strengths of their colours, unless the game is truncated first.
+Depth-limited search uses this estimate. Each colour has a strength: the exponential of a weighted
+sum of its territories, bands, gold, ships and cards, and of its nearness to victory (ADA-27). The
+win probability of a player is proportional to the strengths of its colours, unless the game is
+truncated first.
 
 The weights were fitted by maximum likelihood of the winners, on positions from games between greedy
 players that played 5, 20 or 50 percent of their actions at random, with and without cards. The
@@ -37,7 +38,7 @@ from armarl.games.armada.state import (
     territories_of,
 )
 
-MOST_MEN = 5  # bands counted on a post; more add nothing there
+MOST_MEN = 5  # maximum number of bands counted on a post
 
 # The columns of WEIGHTS. Each weight adds to the logarithm of a colour's strength for ...
 (
@@ -50,13 +51,13 @@ MOST_MEN = 5  # bands counted on a post; more add nothing there
     ONE_SHORT,  # being one territory short of victory (ADA-27)
     VICTORY,  # being in victory without a claim that is due (ADA-28)
     CLAIM,  # being in victory with such a claim
-    CLAIM_AHEAD,  # with a claim, each colour that plays before this one can win
+    CLAIM_AHEAD,  # with a claim, each colour whose turn comes before the claim is judged
     BAND,  # each band on the board
     BAND_OUT,  # each band outside its own lair, in addition to BAND
     GOLD,  # each piece of gold on its territories and ships
     CREW,  # each ship it crews
     CARD,  # each card in the player's hand
-    COUP,  # each coup left in its turn or raid, while that is under way
+    COUP,  # each coup left in the colour's turn or raid under way
 ) = range(16)
 WEIGHTS = np.array(  # first row: two players; second row: three or four
     [
@@ -99,7 +100,7 @@ WEIGHTS = np.array(  # first row: two players; second row: three or four
     ]
 )
 
-ROUNDS = 7.0  # average number of rounds that a game still lasts from a position
+ROUNDS = 7.0  # average number of rounds from a position to the end of its game
 
 
 @kernel

@@ -47,9 +47,9 @@ _QUESTIONS = {
 OPTIONS = {
     "cards": "cards to buy and play, and raids (ADA-32 to ADA-36)",
     "enrolment": "more bands for the lairs and central territories that you hold (ADA-31)",
-    "max_turns": "nobody wins a game that is not over after so many turns of a colour (ADA-30)",
+    "max_turns": "the game ends without a winner after this number of colour turns (ADA-30)",
 }
-EXAMPLE = {  # a position for the page to look at
+EXAMPLE = {  # an example of a position, which the page shows
     "game": "armada",
     "players": 2,
     "territories": {
@@ -75,7 +75,8 @@ HOW_TO_PLAY = (
     ),
     (
         "Your turn",
-        "You have 10 coups, and what is left is lost (ADA-15). For an order between two places, "
+        "You have 10 coups. Coups that you do not use are lost (ADA-15). For an order between two "
+        "places, "
         "click the first place and then the second. Move bands, and gold with them (ADA-17). "
         "Launch a ship from a city to the sea, and sail it (ADA-16, ADA-20). A ship carries 10 "
         "pieces, bands and gold together (ADA-19).",
@@ -104,7 +105,7 @@ HOW_TO_PLAY = (
 
 
 def _claims(state: State) -> str:
-    """Return which colours claim victory, and when they win, for the end of a question."""
+    """Return sentences about the claims of victory, to add to a question."""
     return "".join(
         f" {claim_in_words(claim.colour)} It wins if it still has all that it needs at the end of "
         f"{'its turn' if claim.this_turn else 'its next turn'} (ADA-28)."
@@ -123,12 +124,12 @@ def edges(game: Game) -> list[str]:
 
 
 def must_remember(game: Game) -> bool:
-    """Return False: a player is shown all that it has learnt."""
+    """Return False: the page always shows everything that the player has learnt."""
     return False
 
 
 def warnings(game: Game, state: State) -> dict[str, str]:
-    """Return what a person reads before an action that cannot be taken back, by its family."""
+    """Return warnings before actions that cannot be taken back, by action family."""
     said = {
         "explore": "Two dice tell what is there. That costs a coup and cannot be taken back "
         "(ADA-21).",

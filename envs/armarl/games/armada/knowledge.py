@@ -1,16 +1,17 @@
-"""Hidden information in Armada (ADA-37): the state as a seat knows it, and what a seat remembers.
+"""Hidden information in Armada (ADA-37): a seat's view of the state, and a seat's memory.
 
 Everything is public except the cards in other hands, the cards a strategist looks at, and the order
-of the deck. A seat may know more than the current position shows, from what it has seen and from
-who was asked for a card and who was not. The state keeps this knowledge:
+of the deck. A seat may know more than the current position shows: it has seen cards, and it has
+seen which players were asked for a card. The state keeps this knowledge:
 
-- `remembered[seat]`: cards that the seat's strategist saw and left. The deck is shuffled then, but
-  these cards are still in it, except for those that others have drawn since: at most `drawn[seat,
-  other]` of them are in the other's hand, among its most recent cards.
+- `remembered[seat]`: cards that the seat's strategist saw and left. Then the deck was shuffled.
+  These cards are still in the deck, except for those that others have drawn since: at most
+  `drawn[seat, other]` of them are in the other's hand, among its most recent cards.
 - `answers[seat]`: a player who was asked for a card (ADA-32, ADA-33) holds it until it plays one. A
   player who was not asked, although a holder would have been, lacks it until it draws.
 
-The state does not keep conclusions from turns that end by themselves (ADA-15, ADA-26).
+A seat could also draw conclusions from turns that end by themselves (ADA-15, ADA-26). The state
+does not keep these.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from armarl.compiler.randomness import random_below, seed
 from armarl.compiler.types import Int, State
 from armarl.games.armada.state import ANSWER_CARDS, ANSWERS, CARDS, COPIES, PEEKING, holds
 
-HELD, LACKED = 1, -1  # values of `rules.legal_answers`; 0: unknown
-_MOST_DEALS = 4096  # most attempts to deal hidden hands that agree with what is known
-_MIXING, _MOST_SWAPS = 4, 4096  # after that: swaps per card of these hands, and most swaps in all
+HELD, LACKED = 1, -1  # values of the state's field `answers`; 0: unknown
+_MOST_DEALS = 4096  # maximum number of attempts to deal hidden hands that agree with the knowledge
+_MIXING, _MOST_SWAPS = 4, 4096  # then: swaps per card of these hands, maximum number of swaps
 
 
 # --- memory --------------------------------------------------------------------------------------
@@ -32,7 +33,7 @@ _MIXING, _MOST_SWAPS = 4, 4096  # after that: swaps per card of these hands, and
 
 @kernel
 def forget_all(s: State) -> None:
-    """Clear all knowledge: after the deal no seat has seen or been asked for a card."""
+    """Clear all knowledge. After the deal, no seat has seen a card or been asked for one."""
     s.remembered[:, :] = 0
     s.drawn[:, :] = 0
     s.answers[:, :] = 0
@@ -66,8 +67,8 @@ def note_play(s: State, seat: Int, card: Int) -> None:
 def remember_looked(s: State, seat: Int) -> None:
     """ADA-32: update the memory of a strategist's seat after its look at the deck.
 
-    The cards looked at are in the deck. The remembered ones are there too, less the number that
-    others drew.
+    The cards looked at are in the deck. The remembered cards are in the deck too, except for the
+    number that others drew.
     """
     drawn = 0
     for other in range(s.players):
@@ -94,7 +95,7 @@ def is_asked(s: State, seat: Int, answer: Int) -> Int:
 
 @kernel
 def number_on_top(s: State, card: Int, depth: Int) -> Int:
-    """Return how many of the deck's top `depth` cards are of a kind."""
+    """Return the number of cards of a kind among the deck's top `depth` cards."""
     n = 0
     for i in range(s.deck_size - depth, s.deck_size):
         n += s.deck[i] == card + 1
@@ -125,8 +126,8 @@ def conceal(s: State, seat: Int) -> None:
 def determinise(s: State, seat: Int, number: Int) -> None:
     """Replace all that a seat may not know by a random deal that agrees with what it may know.
 
-    It works on a concealed state too. `number` (int64) seeds both the deal and the state's future.
-    The other seats remember nothing.
+    `s` may be a concealed state. `number` (int64) seeds both the deal and the state's future. The
+    other seats remember nothing.
     """
     seed(s, number)
     if s.cards:
@@ -145,8 +146,8 @@ def _deal_unseen(s: State, seat: Int) -> None:
     """Deal the cards that a seat has not seen at random to the other hands and the deck.
 
     The hands are dealt until they agree with what the seat knows, so all deals that agree are
-    equally likely. Most agree after a few deals. If the knowledge is so unusual that none does,
-    swaps of cards lead to a deal that agrees.
+    equally likely. A few deals are usually enough. If the knowledge is so unusual that no deal
+    agrees, swaps of cards lead to a deal that agrees.
     """
     known = known_top(s, seat)
     unseen = _lay_out(s, seat, known)
@@ -209,7 +210,7 @@ def _swap(s: State, a: Int, b: Int) -> None:
 
 @kernel
 def _put_right(s: State, seat: Int, known: Int, unseen: Int) -> None:
-    """Swap cards at random, never for the worse, until all agrees with what the seat knows.
+    """Swap cards at random, never for more faults, until all hands agree with the seat's knowledge.
 
     Once there are no faults, this is a random walk over the deals that agree (Metropolis et al.
     1953), which visits all of them equally often.
@@ -271,7 +272,7 @@ def _faults(s: State, seat: Int, player: Int) -> Int:
     end = first + s.hand_size[player]
     faults = 0
     for cell in range(first, end - min(s.drawn[seat, player], s.hand_size[player])):
-        faults += s.deck[cell] > CARDS  # it was still in the deck when the player held this card
+        faults += s.deck[cell] > CARDS  # a marked card cannot be one of the hand's older cards
     for answer in range(ANSWERS):
         held, card = 0, ANSWER_CARDS[answer] + 1
         for cell in range(first, end):

@@ -1,10 +1,9 @@
 """Observations of Armada: the blocks, and the kernel that writes them.
 
-A seat sees the colours from one of its own: that colour first, then the others in play order,
-nobody's included. The first is the colour that decides, if it belongs to the seat, and otherwise
-the seat's next colour in play order. Places are those of the chart, in its order (`Chart.places`),
-with its fixed adjacency. See `armarl.core.observation_blocks` for how the blocks become one flat
-observation.
+A seat sees the colours in play order, nobody's included, starting with one of its own. That colour
+is the colour that decides, if it belongs to the seat, and otherwise the seat's next colour in play
+order. Places have the order of the chart (`Chart.places`). `armarl.core.observation_blocks` joins
+the blocks into one flat observation.
 """
 
 from __future__ import annotations
@@ -121,7 +120,7 @@ def _numbers(numbers: Any, first: int, block: Target) -> None:
 @part
 def _equal(numbers: Any, first: int, number: int, out: Observation) -> None:
     """Write 1 where a field's number, starting at `first`, equals `number`, else 0."""
-    wanted = np.int8(number)  # of the field's own width, so a vector instruction compares more
+    wanted = np.int8(number)  # the field's dtype, so a vector instruction compares more numbers
     for i in range(out.size):
         out[i] = numbers[first + i] == wanted
 
@@ -138,7 +137,12 @@ def _one_hot(number: int, out: Observation) -> None:
 
 @blocks.add(
     Declared(
-        "bands", (FOUR, "places"), MOST_PIECES, "bands of the colour there", _PIECES, on="places"
+        "bands",
+        (FOUR, "places"),
+        MOST_PIECES,
+        "the colour's bands on the place",
+        _PIECES,
+        on="places",
     )
 )
 def _bands(s: State, view: View, bands: Target) -> None:
@@ -164,15 +168,17 @@ def _owner(s: State, view: View, owner: Target) -> None:
         _equal(s.owner, 0, (view.own + k) % FOUR, out)
 
 
-@blocks.add(Declared("gold", ("places",), MOST_PIECES, "gold there", _PIECES, on="places"))
+@blocks.add(Declared("gold", ("places",), MOST_PIECES, "gold on the place", _PIECES, on="places"))
 def _gold(s: State, view: View, gold: Target) -> None:
     _numbers(s.gold, 0, gold)
 
 
-@blocks.add(Declared("ship", ("places",), 1, "a ship there (on land: not launched)", on="places"))
+@blocks.add(
+    Declared("ship", ("places",), 1, "a ship on the place (on land: not launched)", on="places")
+)
 def _ship(s: State, view: View, ship: Target) -> None:
     for i in range(TERRITORIES):
-        ship.out[i] = np.int32(s.ships[0] >> i & 1)  # 32 bits become a float faster than 64
+        ship.out[i] = np.int32(s.ships[0] >> i & 1)  # int32 becomes a float faster than int64
     squares = window(ship.out, TERRITORIES, ship.out.size - TERRITORIES)
     for i in range(squares.size):
         squares[i] = np.int32(s.ships[1] >> i & 1)
@@ -185,12 +191,16 @@ def _explored(s: State, view: View, explored: Target) -> None:
         out[i] = s.owner[CENTRAL + i] != NOBODY
 
 
-@blocks.add(Declared("tribes_own", (CENTRALS,), 1, "it bears the tribes' flag", on="central"))
+@blocks.add(
+    Declared("tribes_own", (CENTRALS,), 1, "the tribes' flag is on the territory", on="central")
+)
 def _tribes_own(s: State, view: View, tribes_own: Target) -> None:
     _equal(s.owner, CENTRAL, TRIBES, tribes_own.out)
 
 
-@blocks.add(Declared("tribes", (CENTRALS,), MOST_PIECES, "tribes there", _TRIBES, on="central"))
+@blocks.add(
+    Declared("tribes", (CENTRALS,), MOST_PIECES, "tribes on the territory", _TRIBES, on="central")
+)
 def _tribes(s: State, view: View, tribes: Target) -> None:
     _numbers(s.tribes, 0, tribes)
 
@@ -209,8 +219,8 @@ def _reserve(s: State, view: View, reserve: Target) -> None:
         "claim",
         (FOUR,),
         2,
-        "2: the colour's claim is judged when its turn ends next; 1: it was laid in its turn under "
-        "way, and is judged one turn later (ADA-28)",
+        "2: the colour's claim is judged at the next end of its turn; 1: the claim was laid in its "
+        "current turn and is judged one turn later (ADA-28)",
         2.0,
     )
 )
@@ -336,7 +346,7 @@ def _turns_left(s: State, view: View, turns_left: Target) -> None:
 
 
 @blocks.add(
-    Declared("idle", (1,), _IDLE, "latest turns in a row that ended by themselves (ADA-26)", _IDLE)
+    Declared("idle", (1,), _IDLE, "number of last turns that ended by themselves (ADA-26)", _IDLE)
 )
 def _idle(s: State, view: View, idle: Target) -> None:
     idle.out[0] = s.idle * idle.unit
@@ -382,7 +392,7 @@ def _due(s: State, view: View, due: Target) -> None:
 
 @blocks.add(
     Declared("hits", (1,), "most_rolled", "hits of the roll that cards may answer", 2.0),
-    Declared("losses", (1,), "most_rolled", "losses of that roll", 2.0),
+    Declared("losses", (1,), "most_rolled", "losses of the roll that cards may answer", 2.0),
     Declared("rolled", (1,), "most_rolled", "result of the tribes die, to be placed", _TRIBES),
 )
 def _roll(s: State, view: View, hits: Target, losses: Target, rolled: Target) -> None:
@@ -470,7 +480,7 @@ def _peeked(s: State, view: View, peeked: Target) -> None:
         "remembered",
         (CARDS,),
         8,
-        "cards known to be in the deck, but for draws since",
+        "cards known to be in the deck, except for later draws",
         _COPIES,
         known="own",
         option="cards",
@@ -486,7 +496,7 @@ def _remembered(s: State, view: View, remembered: Target) -> None:
         "drawn",
         ("players",),
         ALL_CARDS,
-        "number of those that the seat may have drawn, own seat first",
+        "number of remembered cards that each seat may have drawn, own seat first",
         _HAND,
         known="own",
         option="cards",
@@ -502,14 +512,14 @@ def _drawn(s: State, view: View, drawn: Target) -> None:
         "held",
         ("players", ANSWERS),
         1,
-        "for attack, defence, raid: the seat surely holds it",
+        "for attack, defence, raid: the seat surely holds the card",
         option="cards",
     ),
     Declared(
         "lacked",
         ("players", ANSWERS),
         1,
-        "for attack, defence, raid: the seat surely lacks it",
+        "for attack, defence, raid: the seat surely lacks the card",
         option="cards",
     ),
 )

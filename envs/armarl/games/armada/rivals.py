@@ -13,11 +13,11 @@ from armarl.compiler.types import Int, State
 PANEL = ("greedy:style=admiral", "greedy:style=balanced", "greedy:style=raider")
 HELD_OUT = ("greedy:style=brawler",)
 
-BEST_SEARCH = "rollout"  # best search method: random play is meaningless here
+BEST_SEARCH = "rollout"  # the best search method, because random play means nothing in Armada
 
 # Better settings than the defaults for the other methods: playouts of one or two turns of scripted
-# play. Only a few of about forty legal actions are worth a try, so the scripted choice is tried
-# first and is left only for a reason.
+# play. Only a few of about forty legal actions are worth a try, so the search tries the scripted
+# choice first and needs a reason to prefer another action.
 _SCRIPTED: Mapping[str, Any] = {"scripted": 1.0, "depth": 20, "led": True}
 SEARCH: Mapping[str, Mapping[str, Any]] = {
     "grave": _SCRIPTED,
@@ -25,14 +25,11 @@ SEARCH: Mapping[str, Mapping[str, Any]] = {
     "ismcts": {**_SCRIPTED, "exploration": 0.05, "urgency": 0.02},
 }
 
-LAST_RESORTS = ("end",)  # actions that give something up: the coups left (ADA-15)
+LAST_RESORTS = ("end",)  # actions that give something up: `end` gives up coups (ADA-15)
 
 
 @kernel
 def progress(s: State, seat: int) -> Int:
-    """Return how far the game has come, the same for every seat.
-
-    This is the number of rounds begun, or 0 in the preliminary turn.
-    """
+    """Return the number of rounds begun, equal for all seats. In the preliminary turn it is 0."""
     colours = 3 if s.players == 3 else 4  # colours that take turns (ADA-10 to ADA-12)
     return 0 if s.turn < 0 else 1 + s.turn // colours

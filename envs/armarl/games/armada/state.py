@@ -1,13 +1,14 @@
 """The layout of a state of Armada, and simple queries on it.
 
-A state is one record of type `STATE` that holds everything that changes in a game, the options and
-the random number generator. A variant has one record of type `FIXED`: the dice and the parts of the
-chart that the rules need, so that the compiled rules work for every chart and all dice. The numbers
-`ADA-n` refer to the rules page.
+A state is one record of type `STATE`: all data that change in a game, the options and the random
+number generator. A variant has one record of type `FIXED`: the dice and the parts of the chart that
+the rules need, so that the compiled rules work for every chart and all dice. The numbers `ADA-n`
+refer to the rules page.
 
 Places are numbered as in the chart: 52 territories (lairs in play order, seven each, then the 24
-central ones), then the sea squares. Colours are 0 to 3 in play order. Small numbers are *signed*.
-The sum of two unsigned ones would be uint64, which must not mix with signed ones (`randomness`).
+central ones), then the sea squares. Colours are 0 to 3 in play order. Small numbers are *signed*:
+the sum of two unsigned numbers would be uint64, which must not be mixed with signed numbers (see
+`randomness`).
 """
 
 from __future__ import annotations
@@ -54,12 +55,12 @@ COUPS, RAID_COUPS, MORE_COUPS = np.array([10, 3, 3])  # ADA-15, ADA-32
 CARD_PRICE = np.int64(2)  # ADA-32: price in coups, and in gold
 LAIR_HELD = 4  # ADA-27, ADA-31: territories needed to hold a lair
 
-# ADA-28: values of `claims`. A new claim was laid in its colour's turn under way, and is due when
-# that turn has ended. A claim that is due is judged when its colour's turn ends next.
+# ADA-28: values of `claims`. A new claim was laid in its colour's current turn and becomes due at
+# the end of that turn. A due claim is judged at the next end of its colour's turn.
 NO_CLAIM, NEW_CLAIM, CLAIM_DUE = np.arange(3)
 
-# Constants passed as arguments are NumPy integers. Numba would compile a function anew for each
-# Python int.
+# Constants that are passed as arguments are NumPy integers. Numba would compile a function again
+# for each Python int.
 
 COMBAT_DIE, GOLD_DIE, TRIBES_DIE = np.arange(len(DIE_NAMES))  # ADA-7
 MOST_FACES = 4  # capacity for throws between two decisions; the real maximum is two
@@ -81,7 +82,7 @@ CARDS = len(CARD_NAMES)
     MUTINY_CARD,
     MORE_COUPS_CARD,
 ) = np.arange(CARDS)
-# The cards that players are asked for, in the order of `actions`.
+# The cards that players are asked for, in the order of `actions.ANSWERS`.
 ANSWER_CARDS = np.array([ATTACK_CARD, DEFENCE_CARD, RAID_CARD])
 ANSWERS = len(ANSWER_CARDS)
 ATTACK_ANSWER, DEFENCE_ANSWER, RAID_ANSWER = np.arange(ANSWERS)
@@ -123,11 +124,11 @@ STAGE_NAMES = (
     "over",
 )
 
-# Fields of equal width stand together, the widest first, so that records have no gaps.
+# The fields are sorted by width, the widest first, so that records have no gaps.
 FIXED = record_type(
     [
-        # The chart as sets, for each place: contiguous land, and contiguous squares, which count
-        # from 0 in these sets.
+        # The chart as sets. For each place: its contiguous territories, and its contiguous squares.
+        # Squares count from 0 in these sets.
         ("land_near", np.int64, MAX_PLACES),
         ("sea_near", np.int64, MAX_PLACES),
         ("city_sets", np.int64, FOUR),  # the territories of each lair that have a city
@@ -143,7 +144,7 @@ FIXED = record_type(
         ("cities", np.int8, ALL_CITIES),  # places of the cities, three per lair
         ("posts", np.int8, ALL_POSTS),  # places of the trading posts, the Centre first
         ("farthest", np.int8, FOUR),  # ADA-12: the lair that is farthest from each lair
-        # ADA-7: the faces of each die. Those for combat are hits above 0 and losses below 0.
+        # ADA-7: the faces of each die. For combat, hits are above 0 and losses below 0.
         ("faces", np.int8, (len(DIE_NAMES), SIDES)),
     ],
     needed=(),
@@ -152,8 +153,8 @@ STATE = record_type(
     [
         ("rng", np.uint64),
         ("chart", np.uint64),  # the fingerprint of the variant's record of type FIXED
-        # The territories with a ship, which was not launched, and the squares with one, as sets.
-        # Squares count from 0.
+        # Two sets: the territories with an unlaunched ship, and the squares with a ship. Squares
+        # count from 0.
         ("ships", np.int64, 2),
         ("turn", np.int32),  # colour turns ended; -1 in the preliminary turn
         ("max_turns", np.int32),  # ADA-30
@@ -173,14 +174,14 @@ STATE = record_type(
         ("enrolled", np.int8, 2),
         ("more_coups", np.int8, 2),
         ("raid", np.int8),
-        ("asked", np.int8),  # ADA-33: colours already passed in this asking
+        ("asked", np.int8),  # ADA-33: number of colours already asked or skipped
         ("idle", np.int8),  # ADA-26: turns in a row that ended by themselves
         ("claims", np.int8, FOUR),  # ADA-28
         ("stage", np.int8),
         ("to_move", np.int8),
         # The chain of decisions under way.
         ("origin", np.int8),  # place that the chain starts from, or -1
-        ("target", np.int8),  # place it goes to, or -1
+        ("target", np.int8),  # place that the chain goes to, or -1
         ("count", np.int8),  # bands of a move; ships placed; bands placed by enrolment
         ("roll", np.int8),  # combat roll as it counts now, or tribes as thrown
         ("used", np.int8),  # territory that a card has used, or -1
@@ -196,7 +197,7 @@ STATE = record_type(
         ("pool", np.int8, CARDS),  # scratch
         ("deck", np.int8, ALL_CARDS),
         ("deck_size", np.int8),
-        # Knowledge from what was seen and asked (see `knowledge`).
+        # Knowledge of cards that were seen or asked for (see `knowledge`).
         ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # left in the deck by a seat's strategist
         ("drawn", np.int8, (MAX_PLAYERS, MAX_PLAYERS)),  # drawn since then by each other player
         ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # cards that a player surely holds or lacks
@@ -375,13 +376,13 @@ def tribes_on(s: State, place: Int) -> Int:
 
 @kernel
 def is_unexplored(s: State, place: Int) -> Int:
-    """ADA-21: a central territory without a flag. The tribes' flag marks it as explored."""
+    """ADA-21: return whether a place is unexplored: a central territory without any flag."""
     return CENTRAL <= place < TERRITORIES and s.owner[place] == NOBODY
 
 
 @kernel
 def is_hostile(s: State, place: Int, colour: Int) -> Int:
-    """ADA-22: the place holds tribes or bands of an enemy."""
+    """ADA-22: return whether a place has tribes or an enemy's bands."""
     if s.bands[place] > 0:
         return is_enemy(s, colour, np.int64(s.owner[place]))
     return tribes_on(s, place) > 0
@@ -389,13 +390,13 @@ def is_hostile(s: State, place: Int, colour: Int) -> Int:
 
 @kernel
 def holds_others(s: State, place: Int, colour: Int) -> Int:
-    """The place holds bands of another colour, which may be nobody's or the player's second one."""
+    """Return whether a place has bands of another colour, even nobody's or the same player's."""
     return s.bands[place] > 0 and s.owner[place] != colour
 
 
 @kernel
 def room(s: State, place: Int) -> Int:
-    """ADA-19: return how many more pieces fit into a place. Land has no limit."""
+    """ADA-19: return the number of pieces that still fit into a place. Land has no limit."""
     if place < TERRITORIES:
         return 2 * MOST_PIECES
     return SHIP_ROOM - s.bands[place] - s.gold[place]
@@ -403,7 +404,10 @@ def room(s: State, place: Int) -> Int:
 
 @kernel
 def may_enter(s: State, place: Int, colour: Int) -> Int:
-    """ADA-18, ADA-19: explored and clear land, or a ship with room and without others' bands."""
+    """ADA-18, ADA-19: return whether bands may enter: cleared land, or a ship with room for them.
+
+    Bands of another colour prevent it. Cleared land is explored and has no tribes.
+    """
     if holds_others(s, place, colour):
         return False
     if place < TERRITORIES:
@@ -416,7 +420,7 @@ def may_enter(s: State, place: Int, colour: Int) -> Int:
 
 @kernel
 def add_bands(s: State, place: Int, colour: Int, n: Int) -> None:
-    """ADA-6: move up to `n` bands from the reserve to a place, as many as there are."""
+    """ADA-6: move `n` bands from the reserve to a place, or all bands left if there are fewer."""
     n = min(n, s.reserve[colour])
     s.bands[place] += n
     s.reserve[colour] -= n
@@ -424,7 +428,7 @@ def add_bands(s: State, place: Int, colour: Int, n: Int) -> None:
 
 @kernel
 def remove_bands(s: State, place: Int, n: Int) -> None:
-    """Return up to `n` bands to their reserve. A ship without a crew becomes nobody's (ADA-8)."""
+    """Move up to `n` bands to their reserve. A ship without a crew becomes nobody's (ADA-8)."""
     n = min(n, s.bands[place])
     if n > 0:
         s.bands[place] -= n
@@ -448,7 +452,7 @@ def bands_beside(s: State, place: Int, colour: Int, fixed: State) -> Int:
 
 @kernel
 def disown_empty_ship(s: State, place: Int) -> None:
-    """ADA-8: make a ship at sea without bands nobody's."""
+    """ADA-8: make a ship at sea nobody's if it has no bands."""
     if place >= TERRITORIES and s.bands[place] == 0:
         s.owner[place] = NOBODY
 

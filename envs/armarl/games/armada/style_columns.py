@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-# The columns of `styles.STYLES`. Goals are costs on the map. The player goes for lower costs first.
+# The columns of `styles.STYLES`. The number of a goal is its cost on the map. The player prefers
+# goals with lower costs.
 (
     GARRISON,  # bands needed to hold a post
     CENTRE_GOAL,  # goal: the Centre
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
     CITY_GOAL,  # goal: a city of an enemy lair
     LAND_GOAL,  # goal: a central territory
     HOME_GOAL,  # goal: a lost territory of the colour's own lair, if at most 4 there are owned
-    HOME_LATER_GOAL,  # the same if more are owned
+    HOME_LATER_GOAL,  # goal: such a territory, if more than 4 there are owned
     RETAKE_GOAL,  # goal: a city of the colour's own lair that an enemy owns
     PARTNER_GOAL,  # goal: a city in the lair of the player's other colour
     PARTNER_POST_GOAL,  # goal: a post of that colour while the acting colour has the Centre
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
     BREAK_POST_GOAL,  # goal: a post of such an enemy
     NEARLY_GOAL,  # goal: a city whose enemy owner is at most one city short of ADA-27
     MAN_GOAL,  # goal: an own post with too few bands to hold it
-    MAN_VICTORY_GOAL,  # the same in victory
+    MAN_VICTORY_GOAL,  # goal: such a post, if the colour is in victory
     MAN_CITY_GOAL,  # goal: an own city in an enemy lair with too few bands to hold it
     DEFEND_GOAL,  # goal: a territory of the colour's own lair without bands, next to an enemy's
     ABANDONED_GOAL,  # goal: unguarded gold, if the colour needs gold
@@ -34,38 +35,38 @@ from numpy.typing import NDArray
     DISCOVER,  # cost of exploring first
     FIGHT,  # cost of fighting first
     FIGHT_BAND,  # additional cost per defender, in quarters
-    TAKE,  # highest cost of a place that is entered before all else
-    TAKE_WORTH,  # worth of entering it
-    PASSING,  # bands that move without coming nearer to a goal
-    MOVE_WORTH,  # worth of coming nearer to a goal
-    MOVE_BANDS,  # additional worth per band that does
+    TAKE,  # highest cost of a place that bands enter before anything else
+    TAKE_WORTH,  # worth of entering such a place
+    PASSING,  # maximum number of bands in a move that does not come nearer to a goal
+    MOVE_WORTH,  # worth of a move that comes nearer to a goal
+    MOVE_BANDS,  # additional worth per band of such a move
     IN_REACH,  # additional worth if the goal is in reach this turn
-    JOIN_WORTH,  # worth of joining others, for a single band
+    JOIN_WORTH,  # worth of a single band that joins others
     TREASURE_WORTH,  # worth of carrying gold home
     SAIL_WORTH,  # worth of a voyage
-    SAIL_BANDS,  # additional worth per band on it
-    FERRY_WORTH,  # worth of fetching bands
+    SAIL_BANDS,  # additional worth per band aboard
+    FERRY_WORTH,  # worth of a voyage to fetch bands
     LAUNCH_WORTH,  # worth of a launch
-    LAUNCH_BANDS,  # additional worth per band that waits for it
-    ODDS,  # odds needed for a fight: defenders that it is likely to defeat, less those there
+    LAUNCH_BANDS,  # additional worth per band that waits for a ship
+    ODDS,  # odds needed for a fight: expected defeated defenders minus defenders there
     MOST_ODDS,  # odds above which a fight's worth no longer grows
-    NEAR,  # highest cost of a goal that is fought for as a goal
+    NEAR,  # highest cost of a place where a fight counts as a fight for a goal
     FIGHT_GOAL,  # worth of a fight for a goal
     FIGHT_OTHER,  # worth of another fight
     EXPLORE_WORTH,  # worth of exploring
-    EXPLORE_COST,  # reduction by the cost, in quarters
+    EXPLORE_COST,  # reduction of that worth per unit of cost, in quarters
     CONVERT_WORTH,  # worth of converting gold
     ENROL_WORTH,  # worth of enrolment
     AT_SHIPS,  # bands next to each ship at the start
 ) = range(50)
 FAR = 120  # cost of non-goals, and of places without a way to a goal
 
-# A style has one row per table (2, 3, 4 players, each without and with cards) and per stance that a
-# colour may take.
+# A style has one row per table (2, 3, 4 players, each without and with cards) and per stance of the
+# acting colour.
 TABLES = 6
 STANCES = 5
 (
-    PLAIN,  # none of those below applies; if several do, the last one counts
+    PLAIN,  # none of the stances below applies; if several apply, the last one counts
     CLOSE,  # the colour owns all but one of the enemy cities it needs
     EARLY,  # during the first rounds
     AHEAD,  # the colour is in victory

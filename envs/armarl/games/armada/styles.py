@@ -1,7 +1,7 @@
 """Styles of Armada's scripted player: its goals, its garrisons and its readiness to fight.
 
-`distance_maps` computes costs, and `greedy` the worth of actions. All their numbers are here,
-except the admiral's, and `style_columns` explains their meaning.
+`distance_maps` computes costs, and `greedy` computes the worth of actions. Their numbers are here,
+except those of the style admiral. `style_columns` explains the numbers.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _BALANCED: Numbers = _CALM | {
     column.LAND_GOAL: 24,
     column.ODDS: 2,
 }
-# By name: the differences from the conqueror, at all tables or at each of `TABLES`.
+# The differences of each style from the conqueror: one entry for all tables, or one per table.
 _STYLES: Mapping[str, tuple[Numbers, ...]] = {
     "conqueror": ({},),
     "raider": (_CALM | {column.CITY_GOAL: 2},),
@@ -104,7 +104,7 @@ HELD_OUT_STYLE = "brawler"  # never train against it
 def _rows(style: Numbers) -> list[list[int]]:
     """Return the rows of a style at one table, in the order of the stances.
 
-    Columns that the style does not set are the conqueror's.
+    Columns that the style does not set have the conqueror's numbers.
     """
     numbers = {**CONQUEROR, **style}
     found = []
@@ -115,11 +115,11 @@ def _rows(style: Numbers) -> list[list[int]]:
 
 
 STYLES = np.array([row for style in _STYLES.values() for table in style for row in _rows(table)])
-"""int64 (rows, columns): styles one after another, then their tables, then the stances."""
+"""int64 (rows, columns). The rows are sorted by style, then by table, then by stance."""
 
 
 def _first_rows() -> Iterator[list[int]]:
-    """Yield, for each style, the rows of STYLES at which its tables begin."""
+    """Yield, for each style, the first row of each table in STYLES."""
     first = 0
     for style in _STYLES.values():
         ways = len(style)  # one for all tables, or one per table
@@ -128,4 +128,4 @@ def _first_rows() -> Iterator[list[int]]:
 
 
 FIRST_ROWS = np.array(list(_first_rows()))
-"""int64 (styles, tables): row of the first stance."""
+"""int64 (styles, tables): the row of the first stance in STYLES."""

@@ -56,8 +56,8 @@ def make(players: int = 2, advanced: bool = False, peek: bool = True, board: str
     Args:
         players: the number of players, 2 to 4. Four players play in two teams.
         advanced: True adds characters, powers and reinforcements (ARM-21 to ARM-30).
-        peek: True keeps a player's own placed Warriors, and those that their Mage has read, in
-            the player's observation (ARM-33).
+        peek: True always shows a player the values of its own placed Warriors and of the Warriors
+            that its Mage has read (ARM-33).
         board: "whole", or "mini" for a game of two players without advanced rules. The mini game
             is small enough to be enumerated completely (ARM-35).
 
@@ -88,7 +88,8 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
     blank["players"], blank["advanced"], blank["peek"] = players, advanced, peek
     blank["board"] = board
     options: dict[str, Any] = {"advanced": advanced, "peek": peek}
-    if board != WHOLE:  # left out for the whole board, as before there was another one
+    # Omit the whole board from the options. Files from before other boards existed do the same.
+    if board != WHOLE:
         options |= {"board": BOARD_NAMES[board]}
     return Game(
         name="armadora",
@@ -128,10 +129,10 @@ def deals(game: Game) -> States:
 
 
 def _longest_game(players: int, advanced: bool, board: int) -> int:
-    """Return the largest number of actions in a game.
+    """Return the maximum number of actions in a game.
 
-    These are each palisade in a turn of its own with a stop after it, each Warrior, each token and
-    each pass.
+    Each palisade counts as two actions (it may be followed by a stop). Each Warrior, token and pass
+    counts as one.
     """
     tokens = int(state.POWERS.sum()) + players if advanced else 0
     warriors = players * int(state.WARRIORS[board, players].sum())

@@ -57,9 +57,9 @@ def _small_sets() -> list[frozenset[int]]:
 
 
 def _small_set_tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each line, the lines around each small set that it bounds, as two words.
+    """Return, for each line, the lines around each small set that the line bounds, as two words.
 
-    Rows are padded with words of all lines.
+    Rows are padded with words that contain all lines.
     """
     east, south = [], []
     sets_at_line: list[list[int]] = [[] for _ in range(LINES)]
@@ -83,7 +83,7 @@ SETS_EAST, SETS_SOUTH = _small_set_tables()
 BOARD_NAMES = ("whole", "mini")
 WHOLE, MINI = range(2)
 MINI_SQUARES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2")
-MINI_PALISADE = "b1-c1"  # stands inside the corner from the start
+MINI_PALISADE = "b1-c1"  # a palisade inside the corner from the start
 
 
 def _words(lines: list[int]) -> tuple[int, int]:
@@ -99,7 +99,7 @@ def _with_ends_inside(number: int) -> list[int]:
 
 _STANDING = [*_with_ends_inside(1), LINE_NAMES.index(MINI_PALISADE)]
 _MINI_FREE = sum(1 << SQUARE_NAMES.index(name) for name in SITE_NAMES if name in MINI_SQUARES)
-# The start position of each board: free squares, palisades, and lines that may take none.
+# The start position of each board: free squares, palisades, and lines barred to palisades.
 START_FREE = np.array([ALL_SITES, _MINI_FREE])
 START_EAST, START_SOUTH = np.array([(0, 0), _words(_STANDING)]).T.copy()
 START_BARRED_EAST, START_BARRED_SOUTH = np.array([(0, 0), _words(_with_ends_inside(0))]).T.copy()

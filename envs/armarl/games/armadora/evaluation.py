@@ -1,8 +1,8 @@
-"""Estimate each side's chance to win a position of Armadora in which all values are known.
+"""Win probability of each side in an Armadora position, with all values known.
 
-Depth-limited search uses it on determinised states. The sides' points around each mine decide how
-its gold is expected to be shared. A Warrior counts less the more steps over open lines it stands
-from the mine, if palisades may still divide the territory. The hands count where squares are free.
+Depth-limited search uses this estimate on determinised states. The sides' points around each mine
+give the expected shares of its gold. If palisades may still divide the territory, a Warrior counts
+less with each step over open lines from the mine. Warriors in hand count where squares are free.
 The sides' expected gold, relative to its remaining uncertainty, gives the chances to win.
 """
 
@@ -24,10 +24,10 @@ from armarl.games.armadora.state import only_on, side_count, side_of, sum_on, te
 # The columns of WEIGHTS.
 (
     STEP,  # factor on a Warrior's weight per step away, in a large territory
-    SIZE,  # increase of this factor for each square by which a territory is smaller
+    SIZE,  # increase of this factor for each square that the territory is smaller
     END_VARIANCE,  # variance of a lead at the end, in squared points; makes a tie an even chance
     FREE_VARIANCE,  # variance that a free square adds, in squared points
-    HAND_VARIANCE,  # variance that it adds for each point in hand per free square of the board
+    HAND_VARIANCE,  # variance that a free square adds per point in hand / free squares of the board
     HAND_WEIGHT,  # weight of points in hand, relative to an even spread over the free squares
     MOVE,  # value of being the side to move, in gold
     SCALE,  # log odds of winning for each standard deviation of the lead in gold
@@ -107,7 +107,7 @@ def _step_weight(s: State, squares: Int) -> Real:
 def _hands_of(s: State) -> tuple[Any, Any, Any, Any, Any]:
     """Return the points in hand of sides 0 to 2, their weight, and the variance added to leads.
 
-    Weight and variance are for each free square near a mine.
+    The weight and the variance apply to each free square near a mine.
     """
     hand_0, hand_1, hand_2 = _points_in_hand(s, 0), _points_in_hand(s, 1), _points_in_hand(s, 2)
     per_free_square = 1.0 / max(count(s.free), 1)

@@ -35,7 +35,7 @@ OPTIONS = {
     "board": "whole, or mini: a very short game for two (ARM-35)",
 }
 CHOICES = {"board": BOARD_NAMES}
-EXAMPLE = {  # a position for the page to look at
+EXAMPLE = {  # an example of a position, which the page shows
     "game": "armadora",
     "players": 2,
     "palisades": ["c3-c4", "d3-d4"],
@@ -58,18 +58,18 @@ HOW_TO_PLAY = (
     ),
     (
         "What is forbidden",
-        "No Warrior stands on gold or on another Warrior (ARM-11). A palisade may not cut off "
+        "No Warrior goes on gold or on another Warrior (ARM-11). A palisade may not cut off "
         "fewer than four squares (ARM-12).",
     ),
     (
         "The end",
-        "The game ends when everybody has passed (ARM-15). A tie shares the gold, and what does "
-        "not divide is lost (ARM-17).",
+        "The game ends when everybody has passed (ARM-15). A tie shares the gold, and the "
+        "remainder is lost (ARM-17).",
     ),
     (
         "Advanced rules",
         "Each player has a character with a power (ARM-21). The Mage looks at a Warrior that lies "
-        "face down, the Goblin places one face up, the Orc places a palisade more, and the Elf's "
+        "face down, the Goblin places one face up, the Orc places an extra palisade, and the Elf's "
         "arrow takes 1 point from an enemy Warrior (ARM-23 to ARM-26). Once a game you may "
         "reinforce a Warrior of yours in a full territory: 1 point more, and it wins ties "
         "(ARM-28, ARM-29).",
@@ -88,20 +88,20 @@ def edges(game: Game) -> list[str]:
 
 
 def must_remember(game: Game) -> bool:
-    """Return whether a player must remember which values it has placed (ARM-33)."""
+    """Return whether a player must remember the values that it has placed (ARM-33)."""
     return not game.options["peek"]
 
 
 def unused(game: Game, state: State, cell: int) -> str:
-    """Return why no action is ever on a square."""
+    """Return the reason why a square never has an action."""
     name = SQUARE_NAMES[cell]
     if state["board"] != WHOLE and name not in MINI_SQUARES:
-        return f"{name} lies outside the {BOARD_NAMES[state['board']]} board (ARM-35)"
+        return f"{name} is outside the {BOARD_NAMES[state['board']]} board (ARM-35)"
     return f"{name} is a gold mine: no Warrior is placed on gold (ARM-11)"
 
 
 def warnings(game: Game, state: State) -> dict[str, str]:
-    """Return what a person reads before an action that cannot be taken back, by its family."""
+    """Return warnings before actions that cannot be taken back, by action family."""
     said = {
         "pass": "You take no further turn in this game (ARM-14).",
         "mage": "This uses the power, and a look cannot be taken back (ARM-23).",

@@ -1,7 +1,7 @@
 """Hidden information in Armadora (ARM-31 to ARM-34): concealing and determinising states.
 
-After the end nothing is hidden but the random number generator (ARM-36). Observations alone keep
-what a seat knew before.
+After the end, only the random number generator is hidden (ARM-36). Observations are an exception:
+they still show only the values that the seat knew before the end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def known_squares(s: State, seat: Int) -> Int:
 
 @kernel
 def conceal(s: State, seat: Int) -> None:
-    """Remove from `s` what a seat may not see. Hidden values become 0, other hands empty."""
+    """Remove all that a seat may not see from `s`. Hidden values become 0, other hands empty."""
     s.rng = 0
     if s.stage == OVER:
         return  # ARM-36
@@ -60,9 +60,9 @@ def unseen(s: State, player: Int, v: Int, known: Int) -> Int:
 
 @kernel
 def determinise(s: State, seat: Int, number: Int) -> None:
-    """Replace what a seat may not see by a random deal that is consistent with what it may see.
+    """Replace all that a seat may not see by a random deal that agrees with what it may see.
 
-    Concealed states work as well. `number` (int64) seeds both the deal and the state's future.
+    `s` may be a concealed state. `number` (int64) seeds both the deal and the state's future.
     """
     seed(s, number)
     if s.stage == OVER:
@@ -99,7 +99,7 @@ def _deal_hidden(s: State, player: Int, pool: Any, hidden: Int) -> None:
 
 @kernel
 def _deal_own_hidden(s: State, seat: Int, known: Int, hidden: Int) -> None:
-    """Deal the seat's own hidden Warriors. Without `peek` it knows only its hand."""
+    """Deal the seat's own hidden Warriors. Without `peek`, the seat knows only its hand."""
     hand = s.hand[seat]
     for v in range(VALUES):  # the hand temporarily holds the pool of hidden Warriors
         hand[v] = unseen(s, seat, v, known) - hand[v]

@@ -54,10 +54,10 @@ from armarl.games.armadora.state import (
 
 _CHARACTERS = 4
 _STAGES = len(STAGE_NAMES)
-_MOST_OF_VALUE = (11.0, 2.0, 1.0, 1.0, 1.0)  # Warriors of each value that a player can hold
+_MOST_OF_VALUE = (11.0, 2.0, 1.0, 1.0, 1.0)  # maximum number of Warriors of each value in a hand
 _MOST_WARRIORS = 16
 _POINTS_SCALE = 5.0
-_MOST_POINTS = 28  # all Warriors and the reinforcement of a player
+_MOST_POINTS = 28  # points of all Warriors of a player with the reinforcement
 
 BOARD = Board(
     shape=(ROWS, COLUMNS),
@@ -83,7 +83,7 @@ class View(NamedTuple):
 
 
 def look(s: State, seat: int) -> View:
-    """Return what a seat knows of the values on the board."""
+    """Return a seat's knowledge of the values on the board."""
     known = known_squares(s, seat)
     values = only_on(digits_of(s.value), known)
     return View(seat, known, values, only_on(points_of(s), known) if s.advanced else values)
@@ -128,7 +128,7 @@ def _gold(s: State, view: View, gold: Target) -> None:
         "palisades",
         (LINES,),
         1,
-        "a palisade stands on the line (in the order of `P` actions)",
+        "a palisade is on the line (in the order of `P` actions)",
         on="lines",
     )
 )
@@ -170,7 +170,7 @@ def _warriors(s: State, view: View, warriors: Target) -> None:
         "values",
         (SITES,),
         VALUES,
-        "its value; 0: none, or not known",
+        "value of the Warrior on the site; 0: none, or not known",
         scale=float(VALUES),
         known="own",
         on="sites",
@@ -184,7 +184,7 @@ def _values(s: State, view: View, values: Target) -> None:
         values.out[site] = number * values.unit
 
 
-@blocks.add(Declared("face_up", (SITES,), 1, "the Warrior lies face up", on="sites"))
+@blocks.add(Declared("face_up", (SITES,), 1, "the Warrior on the site is face up", on="sites"))
 def _face_up(s: State, view: View, face_up: Target) -> None:
     _bits(s.face_up, face_up.out, 0)
 
@@ -203,7 +203,7 @@ def write_hand(s: State, view: Any, hand: Target) -> None:
         "unseen",
         ("players", VALUES),
         11,
-        "Warriors this seat is not shown, by value",
+        "Warriors of this seat that are hidden from the observer, by value",
         scale=_MOST_OF_VALUE,
         known="own",
     )
@@ -272,7 +272,7 @@ def write_stage(s: State, view: Any, stage: Target) -> None:
         "territory_points",
         ("players", SQUARES),
         _MOST_POINTS,
-        "points there by Warriors of known value (ARM-30)",
+        "points of Warriors of known value in the territory (ARM-30)",
         scale=_POINTS_SCALE,
         known="own",
         on="squares",
@@ -281,7 +281,7 @@ def write_stage(s: State, view: Any, stage: Target) -> None:
         "territory_hidden",
         ("players", SQUARES),
         _MOST_WARRIORS,
-        "Warriors there of unknown value",
+        "Warriors of unknown value in the territory",
         scale=_POINTS_SCALE,
         known="own",
         on="squares",
@@ -291,7 +291,7 @@ def _territories(
     s: State, view: View, size: Target, free: Target, gold: Target, points: Target, hidden: Target
 ) -> None:
     gold_there = gold_digits(s)
-    squares = territory(s, CENTRE)  # the flood fill takes fewest steps from the middle
+    squares = territory(s, CENTRE)  # the flood fill needs the fewest steps from the middle
     _territory(s, view, squares, CENTRE, gold_there, size, free, gold, points, hidden)
     _everywhere(s, CENTRE, size, free, gold, points, hidden)  # as if it were the only territory
     remaining = ALL_SQUARES & ~squares
@@ -369,7 +369,7 @@ def _at_each(
 ) -> None:
     """Copy the values at the one square of `where` to a set of squares.
 
-    One loop writes all blocks. A loop per block would be left at an unforeseen moment each time.
+    One loop writes all blocks. With one loop per block, the CPU would mispredict the end of each.
     """
     source = lowest(where)
     while squares:
@@ -387,7 +387,15 @@ def _at_each(
 
 
 @blocks.add(
-    Declared("arrows", (SITES,), 2, "arrows in the Warrior", 2.0, on="sites", option="advanced")
+    Declared(
+        "arrows",
+        (SITES,),
+        2,
+        "arrows in the Warrior on the site",
+        2.0,
+        on="sites",
+        option="advanced",
+    )
 )
 def _arrows(s: State, view: View, arrows: Target) -> None:
     for site in range(arrows.out.size):
@@ -399,7 +407,7 @@ def _arrows(s: State, view: View, arrows: Target) -> None:
         "reinforced",
         ("players", SITES),
         1,
-        "reinforcement of this seat there",
+        "a reinforcement of this seat on the site",
         on="sites",
         option="advanced",
     )
@@ -442,7 +450,7 @@ def write_characters(
         "read",
         ("players", SITES),
         1,
-        "this seat's Mage has read the Warrior",
+        "this seat's Mage has read the Warrior on the site",
         on="sites",
         option="advanced",
     )

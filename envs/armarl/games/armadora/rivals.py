@@ -1,4 +1,4 @@
-"""Armadora's rivals: the opponents for measuring players, and their settings for this game."""
+"""Opponents and search settings for measuring players in Armadora."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from armarl.compiler.bits import count
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 
-# The game's own members of the panel. Never train against the held-out ones.
+# Opponents of the evaluation panel. Never train against the held-out ones.
 PANEL = ("greedy:style=settler", "greedy:style=bold", "ismcts:300")
 HELD_OUT = ("greedy:style=hoarder", "grave:300")
 
 LAST_RESORTS = ("pass",)  # actions that give something up: passing ends a player's game (ARM-14)
 
-# Search settings that are better than the defaults: gold in the reward, and playouts in which no
-# player passes who has a Warrior to place.
+# Better search settings than the defaults: gold is part of the reward, and in playouts no player
+# passes while it has a Warrior to place.
 SEARCH: Mapping[str, Mapping[str, Any]] = {"grave": {"margin_share": 0.8, "patient": True}}
 
 

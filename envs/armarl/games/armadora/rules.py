@@ -69,7 +69,7 @@ from armarl.games.armadora.state import (
 def start(s: State) -> None:
     """Deal a new game from the random number generator and the options in `s`.
 
-    It follows ARM-5 to ARM-8, ARM-21 and ARM-35.
+    The deal follows ARM-5 to ARM-8, ARM-21 and ARM-35.
     """
     s.free, s.face_up = START_FREE[s.board], 0
     s.east, s.south = START_EAST[s.board], START_SOUTH[s.board]
@@ -95,7 +95,7 @@ def start(s: State) -> None:
 
 @inlined
 def _spread_gold(s: State) -> None:
-    """ARM-6: put the piles in random order (Fisher-Yates shuffle)."""
+    """ARM-6: put the piles on the mines in random order (Fisher-Yates shuffle)."""
     for mine in range(GOLD_MINES[s.board]):
         other = random_below(s, mine + 1)
         s.gold[mine] = s.gold[other]
@@ -180,14 +180,14 @@ def _offer_power(s: State, mask: Mask) -> None:
 
 @inlined
 def _in_range(s: State, player: Int) -> Int:
-    """ARM-26: opposing Warriors in territories with an own Warrior that are not full (ARM-27)."""
+    """ARM-26: return the opposing Warriors in non-full territories (ARM-27) with an own Warrior."""
     own = territory(s, s.warriors[player])
     return opposing_warriors(s, player) & own & territory(s, s.free)
 
 
 @inlined
 def _reinforceable(s: State, player: Int) -> Int:
-    """ARM-28: own Warriors in full territories without a reinforcement."""
+    """ARM-28: return the own Warriors in full territories without a reinforcement."""
     if s.reinforcements[player] == 0:
         return 0
     squares = s.warriors[player] & ~territory(s, s.free)
@@ -198,7 +198,7 @@ def _reinforceable(s: State, player: Int) -> Int:
 
 @inlined
 def can_place_palisade(s: State) -> Int:
-    """Return whether a palisade is left and a line may take it."""
+    """Return whether a palisade is left and ARM-12 allows it on some line."""
     return s.palisades_left > 0 and (
         ALL_EAST & ~(s.east | s.barred_east) != 0 or ALL_SOUTH & ~(s.south | s.barred_south) != 0
     )
@@ -306,7 +306,7 @@ def _go_on_after_palisade(s: State) -> None:
 
 @inlined
 def _go_on_after_power(s: State) -> None:
-    """ARM-22: after a power an action follows, if one is possible."""
+    """ARM-22: after a power, ask for an action if one is possible. Otherwise end the turn."""
     if can_act(s, s.to_move):
         s.stage = AFTER_POWER
     else:
@@ -328,7 +328,7 @@ def _end_turn(s: State) -> None:
 
 @inlined
 def status(s: State) -> Int:
-    """Return 0 during the game and 1 after its end. (2, cut short, does not occur in Armadora.)"""
+    """Return 0 during the game and 1 after its end. (2, truncated, does not occur in Armadora.)"""
     return 1 if s.stage == OVER else 0
 
 

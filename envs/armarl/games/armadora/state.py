@@ -1,7 +1,7 @@
 """The layout of a state of Armadora, and basic functions of squares and sides.
 
-A state is one record of type `STATE`. It holds everything: the board, the hidden hands, the options
-of the variant and the random number generator. The numbers `ARM-n` refer to the rules page. Sets of
+A state is one record of type `STATE` with all data of a game: the board, the hidden hands, the
+options and the random number generator. The numbers `ARM-n` refer to the rules page. Sets of
 squares are int64 bit words (see `board`).
 """
 
@@ -57,7 +57,7 @@ STATE = record_type(
         ("read", np.int64, MAX_PLAYERS),  # squares that each player's Mage has looked at
         ("value", np.uint8, SQUARES),  # value of the Warrior; 0: none, or hidden from this seat
         ("arrows", np.uint8, SQUARES),
-        ("reinforced", np.uint8, SQUARES),  # 1 + the player whose reinforcement lies there
+        ("reinforced", np.uint8, SQUARES),  # 1 + the player whose reinforcement is on the square
         ("gold", np.uint8, MINES),
         ("piles", np.uint8, (MAX_PLAYERS, MINES)),  # by side, once the game is over (ARM-19)
         ("hand", np.uint8, (MAX_PLAYERS, VALUES)),  # Warriors left, by value
@@ -78,7 +78,7 @@ STATE = record_type(
         ("advanced", np.uint8),
         ("peek", np.uint8),
         ("board", np.uint8),  # the index in BOARD_NAMES
-        ("spare", np.uint8, 5),  # fills the last word, since copies leave unused bytes undefined
+        ("spare", np.uint8, 5),  # fills the last word, because copies leave gaps undefined
     ],
 )
 
@@ -90,7 +90,7 @@ _EACH_BYTE, _SIDE_BY_SIDE = np.uint64(0x0101010101010101), np.uint64(0x010204081
 
 @inlined
 def _lowest_of_each(word: Int) -> Int:
-    """Return the lowest bits of a word's bytes, side by side. One product moves all of them."""
+    """Return the lowest bit of each of a word's 8 bytes, side by side, by one multiplication."""
     return np.int64(((word & _EACH_BYTE) * _SIDE_BY_SIDE) >> np.uint64(56))
 
 
@@ -98,7 +98,7 @@ def _lowest_of_each(word: Int) -> Int:
 def digits_of(numbers: Any) -> tuple[Any, Any, Any]:
     """Split numbers below 8, one per square, into three sets of squares: binary digits 1, 2 and 4.
 
-    Sets can be counted and compared at once, instead of number by number.
+    Whole sets can be counted and compared at once, instead of one number after the other.
     """
     ones, twos, fours = 0, 0, 0
     for row in range(0, SQUARES, 8):
@@ -196,7 +196,7 @@ def reinforced_squares(s: State) -> Int:
 def seat_after(s: State, seat: Int, steps: Int) -> Int:
     """Return the seat `steps` further in play order (ARM-8), at most `players` steps.
 
-    A division would be slow.
+    There is no slow division.
     """
     later = seat + steps
     return later - s.players if later >= s.players else later

@@ -1,4 +1,4 @@
-"""The styles of Armadora's scripted player: gold that it adds to the value of actions."""
+"""The styles of Armadora's scripted player: amounts of gold, added to the values of actions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 # The columns of STYLES.
 (
-    WALLS,  # added to a palisade's value when compared with a Warrior's
+    WALLS,  # added to a palisade's value in the comparison with a Warrior's value
     BIG,  # added to a Warrior's value, for each point above 1
 ) = range(2)
 GREEDY_STYLES = ("balanced", "builder", "settler", "bold", "hoarder")

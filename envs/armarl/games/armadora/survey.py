@@ -1,10 +1,10 @@
 """The survey of Armadora, the input of learned position evaluators: mines and hands.
 
 The mines are the prizes of the game. For each mine and each number of steps over open lines, the
-survey gives the pieces that far away, and the number of lines that lead on from there. So walls
-matter before they close. The core of a mine is the set of squares that stay connected with it for
-good. The survey contains only what the seat may know. The seat comes first, then the others
-clockwise, as in the observation.
+survey gives the pieces at this distance, and the number of lines that lead farther away. So walls
+matter before they close a territory. The core of a mine is the set of squares that stay connected
+with the mine until the end of the game. The survey contains only information that the seat may
+have. The seat comes first, then the others clockwise, as in the observation.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from armarl.games.armadora.state import (
     territory,
 )
 
-RINGS = 7  # squares 1, 2, ... steps from a mine; the last ring also holds all farther squares
+RINGS = 7  # squares 1, 2, ... steps from a mine; the last ring includes all farther squares
 WAYS = 3  # rings for which the lines that lead farther away are counted
 _MOST_WARRIORS = 16
 _MOST_POINTS = 28
@@ -67,7 +67,7 @@ class View(NamedTuple):
     points: Any  # their points, as digits (ARM-30)
     gold: Any  # gold on the mines, as digits
     stay_east: Any  # open lines, right of squares, that can no longer take a palisade
-    stay_south: Any  # the same for lines below squares
+    stay_south: Any  # such lines below squares
 
 
 @part
@@ -81,7 +81,7 @@ def _lasting(s: State) -> tuple[Bits, Bits]:
 
 
 def look(s: State, seat: int) -> View:
-    """Return what several writers need: known points, gold, and lines that stay open."""
+    """Return the values that several writers need: known points, gold, lines that stay open."""
     known = known_squares(s, seat)
     return View(seat, known, only_on(points_of(s), known), gold_digits(s), *_lasting(s))
 
@@ -105,23 +105,28 @@ def _stakes(s: State, view: View, stakes: Target) -> None:
 
 @part
 def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
-    """Count the lines of two sets, right of squares and below, that lead out of some squares."""
+    """Count the lines of two sets, right of squares and below, that lead out of `squares`."""
     across, down = squares ^ (squares >> 1), squares ^ (squares >> COLUMNS)
     return count(across & east) + count(down & south)
 
 
 @blocks.add(
     Declared("size", (MINES,), SQUARES, "size of the mine's territory", 40.0, on="prizes"),
-    Declared("free", (MINES,), SITES, "free squares there", 16.0, on="prizes"),
-    Declared("gold", (MINES,), ALL_GOLD, "gold there", 40.0, on="prizes"),
+    Declared("free", (MINES,), SITES, "free squares in this territory", 16.0, on="prizes"),
+    Declared("gold", (MINES,), ALL_GOLD, "gold in this territory", 40.0, on="prizes"),
     Declared(
-        "ring_free", (RINGS, MINES), SITES, "free squares 1, 2, … steps away", 4.0, on="prizes"
+        "ring_free",
+        (RINGS, MINES),
+        SITES,
+        "free squares 1, 2, … steps from the mine",
+        4.0,
+        on="prizes",
     ),
     Declared(
         "ring_points",
         ("players", RINGS, MINES),
         _MOST_POINTS,
-        "points there by Warriors of known value (ARM-30)",
+        "points of Warriors of known value at this distance (ARM-30)",
         4.0,
         known="own",
         on="prizes",
@@ -130,12 +135,19 @@ def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
         "ring_hidden",
         ("players", RINGS, MINES),
         _MOST_WARRIORS,
-        "Warriors there of unknown value",
+        "Warriors of unknown value at this distance",
         2.0,
         known="own",
         on="prizes",
     ),
-    Declared("ring_gold", (RINGS, MINES), ALL_GOLD, "gold of other mines there", 14.0, on="prizes"),
+    Declared(
+        "ring_gold",
+        (RINGS, MINES),
+        ALL_GOLD,
+        "gold of other mines at this distance",
+        14.0,
+        on="prizes",
+    ),
     Declared(
         "ring_lines",
         (WAYS, MINES),
@@ -145,7 +157,12 @@ def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
         on="prizes",
     ),
     Declared(
-        "ring_open", (WAYS, MINES), LINES, "such lines that stay open (ARM-12)", 4.0, on="prizes"
+        "ring_open",
+        (WAYS, MINES),
+        LINES,
+        "lines that lead farther away and stay open (ARM-12)",
+        4.0,
+        on="prizes",
     ),
 )
 def _rings(
@@ -195,14 +212,21 @@ def _rings(
 
 
 @blocks.add(
-    Declared("core_size", (MINES,), SQUARES, "squares connected for good", 16.0, on="prizes"),
-    Declared("core_free", (MINES,), SITES, "free squares among them", 8.0, on="prizes"),
-    Declared("core_gold", (MINES,), ALL_GOLD, "gold there", 14.0, on="prizes"),
+    Declared(
+        "core_size",
+        (MINES,),
+        SQUARES,
+        "size of the mine's core: squares that stay connected with it",
+        16.0,
+        on="prizes",
+    ),
+    Declared("core_free", (MINES,), SITES, "free squares in the core", 8.0, on="prizes"),
+    Declared("core_gold", (MINES,), ALL_GOLD, "gold in the core", 14.0, on="prizes"),
     Declared(
         "core_points",
         ("players", MINES),
         _MOST_POINTS,
-        "points there by Warriors of known value",
+        "points of Warriors of known value in the core",
         4.0,
         known="own",
         on="prizes",
@@ -211,7 +235,7 @@ def _rings(
         "core_hidden",
         ("players", MINES),
         _MOST_WARRIORS,
-        "Warriors there of unknown value",
+        "Warriors of unknown value in the core",
         2.0,
         known="own",
         on="prizes",
@@ -245,7 +269,7 @@ def _cores(
         "hidden_arrows",
         ("players", MINES),
         2,
-        "arrows there in Warriors of unknown value of this seat",
+        "arrows in the territory, in Warriors of unknown value of this seat",
         2.0,
         on="prizes",
         known="own",
@@ -301,7 +325,7 @@ blocks.add(
 
 @part
 def _points_in_hand(s: State, view: View, player: int) -> float:
-    """Return the points that a player may still place: exact for the seat, else on average."""
+    """Return the points that a player may still place: exact for the seat, otherwise the mean."""
     if s.passed[player]:
         return 0.0
     number, points = 0, 0

@@ -1,9 +1,9 @@
-"""Check if a record from outside is a valid state of Armadora.
+"""Validation of Armadora states that come from outside.
 
-`valid` accepts every state that play reaches, and every determinised one. It rejects concealed
-states in which anything is hidden, since they are incomplete. Every state that it accepts can be
-played to the end: pieces are conserved, numbers are in their ranges, and all derived values are as
-the rules would derive them.
+`valid` accepts every state that play can reach, and every determinised state. It rejects concealed
+states in which anything is hidden, because they are incomplete. Every accepted state can be played
+to its end: pieces are conserved, numbers are in their ranges, and derived values are what the rules
+would derive.
 """
 
 from __future__ import annotations
@@ -189,7 +189,10 @@ def _territories_are_large(s: State) -> Int:
 
 @kernel
 def _barred_is_right(s: State) -> Int:
-    """ARM-12: the last open line around a small set is barred once a palisade borders the set."""
+    """ARM-12: return whether the barred lines are right.
+
+    The last open line around a small set is barred once a palisade borders the set.
+    """
     east, south = START_BARRED_EAST[s.board], START_BARRED_SOUTH[s.board]
     placed_east, placed_south = _placed_east(s), _placed_south(s)
     for line in range(LINES):
@@ -219,7 +222,7 @@ def _squares_are_lawful(s: State) -> Int:
 
 @kernel
 def _hands_add_up(s: State) -> Int:
-    """ARM-7: Warriors of each value on the board and in hand add up; other squares are empty."""
+    """ARM-7: return whether the Warriors add up, and no other square has the value of one."""
     for square in range(SQUARES):
         if (s.value[square] > 0) != ((all_warriors(s) >> square) & 1 == 1) or s.value[
             square
@@ -249,7 +252,7 @@ def _placed(s: State, player: Int, value: Int) -> Int:
 
 @kernel
 def _gold_is_right(s: State) -> Int:
-    """ARM-6: each pile occurs as often as in the rules, and other mines are empty."""
+    """ARM-6: return whether the piles on the mines are those of the rules, on the right mines."""
     mines = GOLD_MINES[s.board]
     for mine in range(MINES):
         if mine >= mines:
@@ -314,7 +317,7 @@ def _player_with(s: State, character: Int) -> Int:
 
 @kernel
 def _powers_add_up(s: State) -> Int:
-    """ARM-22 to ARM-26: the traces of each power are on the board as often as it was used."""
+    """ARM-22 to ARM-26: return whether each use of a power has left its trace on the board."""
     for player in range(MAX_PLAYERS):
         if s.powers[player] > POWERS[s.character[player]]:
             return False
@@ -358,7 +361,11 @@ def _read_is_right(s: State) -> Int:
 
 @kernel
 def _reinforcements_add_up(s: State) -> Int:
-    """ARM-28: one per player, on an own Warrior, in full territories, one per territory."""
+    """ARM-28: return whether the reinforcements are right.
+
+    There is one per player, placed or not. A placed one is on an own Warrior in a full territory,
+    and no territory has two.
+    """
     for player in range(MAX_PLAYERS):
         placed = 0
         for square in range(SQUARES):
@@ -407,7 +414,10 @@ def _turn_is_lawful(s: State) -> Int:
 
 @kernel
 def _score_is_right(s: State) -> Int:
-    """ARM-19: piles are a side's share at a territory's first mine after the end, otherwise 0."""
+    """ARM-19: return whether the piles are right.
+
+    After the end, a side's share of a territory is at the first mine there. All other piles are 0.
+    """
     points, scored = points_of(s), 0
     for mine in range(MINES):
         first = s.stage == OVER and not has_gold(scored, mine)

@@ -24,8 +24,8 @@ from armarl.games.armada.chart.geography import (
 )
 
 LAIRS = (*COLOURS, CENTRAL)
-# The most that a chart may have. Lists that are many times as long are refused before any other
-# check: borders may be listed twice, and a number of territories has a message of its own.
+# Maximum numbers of a chart's items. Only lists that are more than TIMES as long are refused before
+# any other check: borders may be listed twice, and territories have their own message.
 MOST = {
     "territories": sum(TERRITORIES_OF.values()),
     "sea squares": MOST_SQUARES,
@@ -33,11 +33,11 @@ MOST = {
 }
 TIMES = 20
 MAX_NAME = 40  # characters
-_MARKUP = frozenset('<>&"()')  # names stand in pictures, which are SVG
+_MARKUP = frozenset('<>&"()')  # not allowed in names, because names are part of SVG pictures
 
 
 def shortened(value: Any) -> str:
-    """Return the repr of a value for a message, cut after MAX_NAME characters."""
+    """Return the repr of a value for a message, shortened to MAX_NAME characters."""
     try:
         text = reprlib.repr(value)
     except ValueError:  # integers with thousands of digits, before Python 3.13
@@ -71,7 +71,8 @@ def check_sizes(territories: int, sea: int, borders: int) -> None:
     """Refuse input that is much larger than any chart, before checking anything else.
 
     Raises:
-        ChartError: there are many times too many territories, sea squares or borders.
+        ChartError: there are more than TIMES as many territories, sea squares or borders as
+            allowed.
     """
     for (name, most), number in zip(MOST.items(), (territories, sea, borders), strict=True):
         if number > TIMES * most:

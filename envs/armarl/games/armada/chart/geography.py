@@ -14,9 +14,9 @@ TERRITORIES_OF = {**dict.fromkeys(COLOURS, 7), CENTRAL: 24}  # ADA-1
 ISLANDS = 3  # in every lair and in the central group
 CITIES = 3  # in every lair, ADA-2
 # Limits of a chart (ADA-5). The size of a state sets them.
-MOST_SQUARES = 64  # a set of squares fits one word, like a set of territories
+MOST_SQUARES = 64  # so that a set of squares fits one word, like a set of territories
 MOST_BORDERS = 380
-MOST_LAUNCHES = 127  # a signed byte counts them
+MOST_LAUNCHES = 127  # so that a signed byte can count the launches
 
 Raster = tuple[tuple[int, ...], ...]
 
@@ -29,7 +29,7 @@ class ChartError(ValueError):
 
 
 def check_most(name: str, number: int, most: int) -> None:
-    """Raise ChartError if a chart has more of something than it may."""
+    """Raise ChartError if a chart has more than `most` items of a kind."""
     if number > most:
         raise ChartError(f"the chart has {number} {name}; at most {most} are allowed (ADA-5)")
 
@@ -73,7 +73,7 @@ class Chart:
         text: text of the chart file. None for a chart read from a mapping.
 
     Raises:
-        ChartError: it has more sea squares, borders or launches than ADA-5 allows.
+        ChartError: the chart has more sea squares, borders or launches than ADA-5 allows.
 
     Example:
         >>> from armarl.games.armada.chart.loading import load_chart
@@ -128,8 +128,8 @@ class Chart:
         """ADA-12: the lair that is farthest from each lair, in play order.
 
         The distance of two lairs is the sum of the shortest ways from each city of one to each city
-        of the other. If several lairs are farthest, the next but one in play order comes first,
-        then the next one.
+        of the other. If several lairs are equally far, the next but one in play order is chosen,
+        else the next one.
         """
         ways = {city: self.ways_from(city) for lair in self.cities for city in lair}
 
@@ -148,7 +148,7 @@ class Chart:
         far = len(self.places)
         ways, frontier = [far] * far, [start]
         ways[start] = 0
-        for place in frontier:  # grows as it is read
+        for place in frontier:  # the list grows during the loop
             for near in self.neighbours[place]:
                 if ways[near] == far:
                     ways[near] = ways[place] + 1

@@ -1,4 +1,4 @@
-"""The chart of Armada: reads territories, sea squares and borders from a file and checks them.
+"""Reading of Armada's chart: territories, sea squares and borders, from a file and checked.
 
 A chart file is text in up to three parts. `#` begins a comment.
 
@@ -53,8 +53,8 @@ __all__ = [
     "load_chart",
 ]
 
-MAX_BYTES = 2**20  # largest chart file
-MAX_CELLS = 2**16  # largest map
+MAX_BYTES = 2**20  # maximum size of a chart file
+MAX_CELLS = 2**16  # maximum number of cells of a map
 STANDARD = Path(__file__).with_name("charts") / "standard.txt"
 
 Lines = list[tuple[int, str]]  # (line number in the file, from 1; text)
@@ -227,7 +227,7 @@ def _parts(text: str) -> dict[str, Lines]:
 
 
 def _territory_in(line: str, number: int) -> tuple[str, Territory]:
-    """Parse a line `symbol name lair island [city | post NAME]`: its symbol and territory."""
+    """Return the symbol and territory of a line `symbol name lair island [city | post NAME]`."""
     match line.split():
         case [symbol, name, lair, island]:
             territory = Territory(name, lair, island)
@@ -283,7 +283,7 @@ def _read_map(lines: Lines, name_of: dict[str, str], draft: Draft) -> None:
 
 
 def _cells(rows: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Iterate over (row, column, mark) of every cell, in reading order."""
+    """Return an iterator over (row, column, mark) of every cell, in reading order."""
     return ((y, x, mark) for y, row in enumerate(rows) for x, mark in enumerate(row))
 
 

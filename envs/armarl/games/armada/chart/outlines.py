@@ -27,8 +27,8 @@ Edge = tuple[Corner, Corner]
 class Outlines:
     """The smoothed borders of a chart with a map.
 
-    Every edge between cells of different places moves by the same smoothing, so shared borders stay
-    shared. Coasts follow only coasts, and keep their shape where borders meet them.
+    All edges between places are smoothed together, so two neighbours keep a common border. Coasts
+    are smoothed only along coasts, so their shape does not change where borders meet them.
     """
 
     def __init__(self, chart: Chart, raster: Raster) -> None:
@@ -55,7 +55,7 @@ class Outlines:
         return [[self._points[c] for c in loop] for loop in self._loops({place})]
 
     def borders(self, sea: bool) -> list[list[Point]]:
-        """Return the lines between sea squares, or between territories, from end to end."""
+        """Return the lines between sea squares, or the lines between territories."""
         is_sea = self._is_sea
         shown = {
             edge for edge, (a, b) in self._edges.items() if a != FRAME and b != FRAME and a < b
@@ -104,7 +104,7 @@ class Outlines:
         return self._raster[row][column] if inside else FRAME
 
     def _outline(self, places: Iterable[int]) -> list[Point]:
-        """Return the corners of places, in no order."""
+        """Return the corners of places, in no particular order."""
         return [self._points[start] for place in places for start, _ in self._inside[place]]
 
     def _spots(self, place: int) -> list[Point]:
@@ -140,7 +140,7 @@ class Outlines:
         return edges
 
     def _smoothed(self) -> dict[Corner, Point]:
-        """Return the corners' positions after smoothing (Taubin's, which keeps islands' size)."""
+        """Return the corners' positions after Taubin smoothing, which keeps the size of islands."""
         width, height = SIZE / self._columns, SIZE / self._rows
         coast: dict[Corner, set[Corner]] = defaultdict(set)
         beside: dict[Corner, set[Corner]] = defaultdict(set)
@@ -198,7 +198,7 @@ def _towards(point: Point, others: list[Point], share: float) -> Point:
 
 
 def _lines(edges: Iterable[Edge]) -> list[list[Corner]]:
-    """Chain edges into lines, each closed or from one junction or end to the next."""
+    """Join edges to lines. A line is closed, or leads from one junction or end to the next."""
     beside: dict[Corner, set[Corner]] = defaultdict(set)
     for a, b in edges:
         beside[a].add(b)
@@ -224,7 +224,7 @@ def _lines(edges: Iterable[Edge]) -> list[list[Corner]]:
 
 
 def _ragged(loop: Iterable[Point]) -> list[Point]:
-    """Break the stretches of a closed line at random, twice, always the same for the same line."""
+    """Move the middle of each stretch of a closed line at random, twice. The line is the seed."""
     points = list(loop)
     for level in range(2):
         broken = []

@@ -1,6 +1,6 @@
-"""The part of Armada's picture that no move changes: an old sea chart, from a chart's map.
+"""The fixed parts of Armada's picture: an old sea chart, drawn from the map of a `Chart`.
 
-A `Ground` has the chart's shapes in page units, ready to use, and is made once for each chart.
+A `Ground` contains the chart's shapes in page units. It is made once for each chart.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Ground:
 
     Attributes:
         chart: the chart.
-        middles: for each place, the point where its pieces lie.
+        middles: for each place, the point around which its pieces are drawn.
         boxes: for each place, the box of its outline.
     """
 
@@ -132,9 +132,9 @@ def frame() -> str:
 
 
 def _path(points: list[Point], closed: bool = True) -> str:
-    """Return a smooth line with control points `points`, through the middles of its stretches."""
+    """Return a smooth line with control points `points`, through the midpoints between them."""
     if not closed:
-        points = [points[0], *points, points[-1]]  # ends meet their control points
+        points = [points[0], *points, points[-1]]  # so that the line reaches both ends
     around = points[1:] + points[:1]
     middles = [((a[0] + b[0]) / 2, (a[1] + b[1]) / 2) for a, b in zip(points, around, strict=True)]
     curves = list(zip(around, middles[1:] + middles[:1], strict=True))
@@ -168,7 +168,7 @@ def _compass(outlines: Outlines) -> str:
 
 
 def _relief(chart: Chart, outlines: Outlines) -> str:
-    """Return hills and palms, away from where pieces lie."""
+    """Return hills and palms, away from the pieces."""
     text = ""
     for number, t in enumerate(chart.territories):
         chance = random.Random(t.name)

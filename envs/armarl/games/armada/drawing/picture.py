@@ -47,7 +47,7 @@ class _Page:
 
 @lru_cache(maxsize=8)
 def _page(chart: Chart, raster: Raster | None) -> _Page:
-    """Return a chart's page. Charts are equal whatever their map, so the map is named, too."""
+    """Return a chart's page. The cache needs the map too: charts with other maps can be equal."""
     return _Page(chart)
 
 
@@ -133,11 +133,11 @@ def _map(page: _Page, view: View, marked: set[str]) -> list[Part]:
 
 
 def _items(place: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return what lies on a place in a form that a cache can keep."""
+    """Return the contents of a place as a hashable value, for the cache."""
     return tuple(place.items())
 
 
-_kept = lru_cache(maxsize=4096)  # most places are as in the picture before
+_kept = lru_cache(maxsize=4096)  # most places do not change from one picture to the next
 
 
 @_kept
@@ -162,7 +162,7 @@ def _wider(box: Box, by: float) -> Box:
 
 
 def _around(ground: Ground, number: int, across: float, down: float) -> Box:
-    """Return a box that holds a place and the pieces around its middle."""
+    """Return a box that contains a place and the pieces around its middle."""
     (x, y), (left, top, width, height) = ground.middles[number], ground.boxes[number]
     west, north = min(left, x - across), min(top, y - down)
     east, south = max(left + width, x + across), max(top + height, y + down)
@@ -170,7 +170,7 @@ def _around(ground: Ground, number: int, across: float, down: float) -> Box:
 
 
 def _area(number: int, marked: bool) -> str:
-    """Return a place's outline, at which one can point, marked if the place has changed."""
+    """Return a place's outline, which can be clicked. It is marked if the place has changed."""
     ring = 'stroke="var(--glow)" stroke-width="5" stroke-linejoin="round" ' if marked else ""
     return f'<use href="#area{number}" fill="none" {ring}pointer-events="all"/>'
 
@@ -179,7 +179,7 @@ def _area(number: int, marked: bool) -> str:
 def _territory(
     ground: Ground, number: int, here: tuple[tuple[str, Any], ...], marked: bool
 ) -> Part:
-    """Return name, city or post, and pieces of a territory, around its middle."""
+    """Return the name, the city or post, and the pieces of a territory, around its middle."""
     t = ground.chart.territories[number]
     x, y = ground.middles[number]
     place = dict(here)
@@ -240,7 +240,7 @@ def _square(ground: Ground, number: int, here: tuple[tuple[str, Any], ...], mark
         fleet = pieces.row(line, 0, 0, 44)
         text += f'<g transform="translate({x:.1f} {y - 10:.1f}) scale(1.2)">{fleet}</g>'
         words = f"ship, {ship['colour'] or 'nobody'}, {ship['bands']} bands, {ship['gold']} gold"
-    low = y + 46 > SIZE  # then the name stands over its ship
+    low = y + 46 > SIZE  # then the name is above the ship
     under = (-44 if low else 43) if ship else 8
     text += pieces.label(name, x, y + under, NAME, "var(--foam)", "var(--deepest)")
     said = escape(name)
@@ -252,7 +252,7 @@ def _square(ground: Ground, number: int, here: tuple[tuple[str, Any], ...], mark
 
 
 def _turn(scene: Scene) -> str:
-    """Return whose turn it is with the coups left, or the result."""
+    """Return the colour in turn with its coups left, or the result, in words."""
     view = scene.view
     if (result := view["result"]) is not None:
         names = " and ".join(scene.names[winner] for winner in result["winners"])
@@ -266,7 +266,7 @@ def _turn(scene: Scene) -> str:
 
 
 def _heading(scene: Scene) -> list[Part]:
-    """Return the lines above the map: turn and coups; the seat to move, the last order, dice."""
+    """Return the lines above the map: turn and coups, the last order and open decision, dice."""
     view, middle, end = scene.view, 32.0, WIDTH - LEFT - 300
     number, start, turn = view["turn"]["number"], LEFT, ""
     if view["result"] is None:
@@ -300,7 +300,7 @@ def _heading(scene: Scene) -> list[Part]:
 
 
 def _legend(scene: Scene) -> Part:
-    """Return what the signs mean, with what is left of each in the supply."""
+    """Return the meanings of the signs, with the numbers left in the supply."""
     view = scene.view
     left = {**view["supply"], "box": view["box"], "deck": view["deck_size"]}
     entries = [
@@ -336,7 +336,7 @@ def _panel(scene: Scene, player: int) -> list[Part]:
         f'<rect width="{wide:.1f}" height="{PANEL}" rx="14" fill="var(--panel)" '
         f'stroke="var(--ink)" stroke-width="{7 if moves else 1.5}"/>'
     )
-    rows = [  # a part's name, its box and what it shows
+    rows = [  # a part's name, its box and its SVG
         ("player", (-4.0, -4.0, wide + 8, PANEL + 8), edge),
         ("name", (8.0, 8.0, wide - 16, 42.0), title),
     ]

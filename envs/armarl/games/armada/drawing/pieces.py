@@ -1,4 +1,4 @@
-"""The pieces of Armada's picture, around the origin. Every colour has a shape as well."""
+"""The pieces of Armada's picture, centred on the origin. Every colour also has its own shape."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLOURS = {
     "gold": ("#f2c230", "#e6b527"),
     "gold-edge": ("#8a6412", "#6b4c0b"),
     "glow": ("#fff200", "#fff200"),
-    # Green and blue are dark and light, raspberry and orange too, for the colour-blind.
+    # For colour-blind people, green and raspberry are dark, blue and orange are light.
     "green": ("#2f7d3a", "#2f8a40"),
     "raspberry": ("#b01f5a", "#b82a64"),
     "blue": ("#3568c8", "#3f74d6"),
@@ -101,7 +101,7 @@ def hull() -> str:
 
 
 def ship(colour: str | None, bands: int) -> str:
-    """Return a ship at sea: its crew's shape is its sail. An empty ship has a grey sail."""
+    """Return a ship at sea. Its sail is the shape of the crew's colour, or grey without a crew."""
     sail = _SAIL if colour is None else f'<g transform="translate(0 -8)">{token(colour, bands)}</g>'
     mast = "" if colour else '<path d="M0 10V-20"/>'
     return (
@@ -120,7 +120,7 @@ def flag(owner: str) -> str:
 
 
 def die(kind: str, face: int) -> str:
-    """Return a die that was thrown: combat shows hits or losses, the others what was found."""
+    """Return a die that was thrown. Combat shows hits or losses, the other dice show the find."""
     fill = {"combat": "#8f1d1d", "gold": "#a87706", "tribes": "#6d4022"}[kind]
     number = f"+{face}" if kind == "combat" and face > 0 else str(face).replace("-", "−")
     return (
@@ -139,13 +139,13 @@ def row(pieces: list[str], x: float, y: float, step: float = 40.0) -> str:
 
 
 def label(text: str, x: float, y: float, size: float, fill: str, halo: str) -> str:
-    """Return a name that stands out from what is behind it."""
+    """Return a name with a halo, so that it stands out from the background."""
     more = f'stroke="{halo}" stroke-width="26" stroke-linejoin="round" paint-order="stroke"'
     return write(text, x, y, size, fill, more=more)
 
 
 def entry(piece: str, text: str, x: float, y: float, size: float = 25.0) -> tuple[str, float]:
-    """Return a piece with words after it, and where they end."""
+    """Return a piece with words after it, and the x coordinate at which the words end."""
     svg = f'<g transform="translate({x + 16:.1f} {y:.1f}) scale(.8)">{piece}</g>'
     svg += write(text, x + 37, y + 9, size, "var(--ink)", "start")
     return svg, x + 37 + width_of(text, size)

@@ -1,4 +1,4 @@
-"""The signs of Armada's picture with their meanings: for the line under the map, and for a page."""
+"""The signs of Armada's picture and their meanings, for the line under the map and for a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarl.games.armada.drawing import pieces
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-UNDER_MAP = {  # words under the map: sign and meaning
+UNDER_MAP = {  # by the words under the map: the sign and its meaning
     "city": Sign(pieces.CITY, "A city. Ships are launched from cities (ADA-16)."),
     "post": Sign(
         pieces.POST, "A trading post. Three of them, the Centre among them, help to win (ADA-27)."
@@ -29,7 +29,7 @@ UNDER_MAP = {  # words under the map: sign and meaning
 
 
 def signs(game: Game) -> tuple[Sign, ...]:
-    """Return the signs of the picture of a variant, drawn as there, with their meanings."""
+    """Return the signs in the picture of a variant, with their meanings."""
     stripes = (
         Sign(
             '<rect x="-26" y="-26" width="52" height="52" fill="var(--sand)"/>'

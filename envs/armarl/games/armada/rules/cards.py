@@ -49,7 +49,7 @@ MINED = np.int64(3)  # gold from a gold-mine card
 
 @kernel
 def play_card(s: State, card: Int) -> None:
-    """ADA-15: put the card out of play. This happens with the first decision of its chain."""
+    """ADA-15: move the card to the played cards, with the first decision of its chain."""
     discard(s, acting_seat(s), card)
 
 
@@ -66,14 +66,14 @@ def begin_buying(s: State) -> None:
 
 @kernel
 def pay_gold(s: State, place: Int) -> None:
-    """ADA-32: pay one gold from a place, then go on to the next piece."""
+    """ADA-32: pay one gold from a place, then ask for the next piece of gold."""
     _take_gold(s, place)
     _ask_payment(s)
 
 
 @kernel
 def _ask_payment(s: State) -> None:
-    """ADA-36: ask where to pay from if there is a choice; draw the card once all is paid."""
+    """ADA-36: ask for the place to pay from if there is a choice. Once all is paid, draw a card."""
     while s.due > 0:
         place = _only_purse(s)
         if place < 0:
@@ -130,7 +130,7 @@ def play_plain(s: State, plain: Int, fixed: State) -> None:
 
 @kernel
 def peek(s: State) -> None:
-    """ADA-32: look at the next card for one coup; take it if no further look is possible."""
+    """ADA-32: look at the next card for one coup. If no further look is possible, take the card."""
     pay_coups(s, np.int64(1))
     s.looked += 1
     if s.coups[s.raid] == 0 or s.looked == s.deck_size:
@@ -150,7 +150,7 @@ def take(s: State) -> None:
 
 @kernel
 def _roll_recruits(s: State, fixed: State) -> None:
-    """ADA-32, ADA-35: roll and ask where the bands go; ask nothing if the roll places none."""
+    """ADA-32, ADA-35: roll for bands, and ask for their territory if the roll gives any."""
     colour = acting_colour(s)
     while s.due > 0:
         s.due -= 1
@@ -185,7 +185,7 @@ def place_recruits(s: State, territory: Int, fixed: State) -> None:
 
 @kernel
 def _roll_natives(s: State, fixed: State) -> None:
-    """ADA-32, ADA-35: roll and ask where the tribes go; ask nothing if the roll places none."""
+    """ADA-32, ADA-35: roll for tribes, and ask for their territory if the roll gives any."""
     while s.due > 0:
         s.due -= 1
         s.roll = throw(s, TRIBES_DIE, fixed)

@@ -70,7 +70,7 @@ def draw_card(s: State, seat: Int, depth: Int) -> None:
 
 @kernel
 def discard(s: State, seat: Int, card: Int) -> None:
-    """ADA-32: put a played card out of play."""
+    """ADA-32: move a card from a hand to the played cards."""
     s.hand[seat, card] -= 1
     s.hand_size[seat] -= 1
     s.played[card] += 1

@@ -142,17 +142,17 @@ def _offer_numbers(mask: Mask, first: Int, lowest: Int, highest: Int) -> None:
 
 @kernel
 def most_bands(s: State) -> Int:
-    """ADA-17: return the most bands that can move: all of them, or the ship's room if smaller."""
+    """ADA-17: return the maximum number of bands that can move: all, or the ship's room if less."""
     return min(np.int64(s.bands[s.origin]), np.int64(room(s, s.target)))
 
 
 @kernel
 def most_gold(s: State) -> Int:
-    """ADA-17: return the most gold that can move: all of it, or the room left by the bands."""
+    """ADA-17: return the maximum gold that can move: all, or the room that the bands leave."""
     return min(np.int64(s.gold[s.origin]), np.int64(room(s, s.target) - s.count))
 
 
 @kernel
 def may_pay_from(s: State, place: Int, colour: Int) -> Int:
-    """ADA-32: whether the place has gold and the colour owns it or, at sea, crews its ship."""
+    """ADA-32: return whether a place has gold, and the colour owns the place or crews its ship."""
     return s.owner[place] == colour and s.gold[place] > 0

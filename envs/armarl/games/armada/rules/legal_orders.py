@@ -1,8 +1,8 @@
 """Legal orders in Armada. The answers within a chain of decisions are in `legal_answers`.
 
 Every `offer_…` function writes 1 into the mask for each action that it allows and returns False.
-With an *empty* mask it only finds out whether there is any such action, and returns True at the
-first. This way the rules use the same code to know that only `end` is left (ADA-15).
+With an *empty* mask it writes nothing, and returns True at the first action that it allows. The
+rules use this to find out that only `end` is left (ADA-15).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def any_order(s: State, fixed: State) -> Int:
 
 @kernel
 def offer_orders(s: State, mask: Mask, fixed: State) -> Int:
-    """ADA-15: offer all that the acting colour may begin, except `end`."""
+    """ADA-15: offer all orders and cards that the acting colour may begin, except `end`."""
     colour = acting_colour(s)
     if s.coups[s.raid] > 0:
         land = manned_by(s, colour, 0) & ALL_LAND
@@ -123,7 +123,7 @@ def _offer_from(s: State, mask: Mask, place: Int, fixed: State) -> Int:
 
 @kernel
 def _may_attack(s: State, place: Int, to: Int) -> Int:
-    """ADA-22: there are at least 2 bands, and enemy bands or tribes in the contiguous place."""
+    """ADA-22: return whether a place has at least 2 bands and the target has enemies or tribes."""
     return s.bands[place] >= 2 and is_hostile(s, to, np.int64(s.owner[place]))
 
 
@@ -174,7 +174,7 @@ def _offer_seawards(s: State, mask: Mask, place: Int, fixed: State) -> Int:
 
 @kernel
 def _offer_unlaunched(s: State, mask: Mask, colour: Int, land: Int, sea: Int, fixed: State) -> Int:
-    """ADA-16, ADA-24: offer to launch an own ship on a city, or to scuttle anybody's near bands.
+    """ADA-16, ADA-24: offer to launch own ships, and to scuttle any unlaunched ship near own bands.
 
     `land` and `sea` are the territories and the squares with bands of the colour, as sets.
     """
@@ -197,7 +197,7 @@ def _offer_unlaunched(s: State, mask: Mask, colour: Int, land: Int, sea: Int, fi
 
 @kernel
 def _offer_conversions(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
-    """ADA-25: offer to convert gold in an own city (with 2 of that lair) or post (with 3)."""
+    """ADA-25: offer to convert gold in own cities and posts, if the colour owns enough of them."""
     if s.reserve[colour] == 0:
         return False
     for city in range(ALL_CITIES):
@@ -214,7 +214,7 @@ def _offer_conversions(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _may_convert_in_city(s: State, colour: Int, city: Int, fixed: State) -> Int:
-    """ADA-25: an own city holds gold, and the colour owns at least 2 cities of that lair."""
+    """ADA-25: return whether a city is own, has gold, and is one of 2 own cities of that lair."""
     place = city_place(city, fixed)
     if s.gold[place] == 0 or s.owner[place] != colour:
         return False
@@ -223,7 +223,7 @@ def _may_convert_in_city(s: State, colour: Int, city: Int, fixed: State) -> Int:
 
 @kernel
 def _may_convert_in_post(s: State, colour: Int, post: Int, fixed: State) -> Int:
-    """ADA-25: an own post holds gold, and the colour owns at least 3 posts."""
+    """ADA-25: return whether a post is own, has gold, and is one of at least 3 own posts."""
     place = post_place(post, fixed)
     return (
         s.gold[place] > 0
@@ -234,7 +234,7 @@ def _may_convert_in_post(s: State, colour: Int, post: Int, fixed: State) -> Int:
 
 @kernel
 def levies(s: State, colour: Int) -> Int:
-    """ADA-31: return the bands of an enrolment: 1 per lair held, 1 per 4 central territories."""
+    """ADA-31: return the number of bands to enrol: 1 per lair held, 1 per 4 central territories."""
     owned = territories_of(s, colour)
     n = lairs_held(owned) + owned_in(owned, FOUR) // CENTRAL_PER_BAND
     return min(n, np.int64(s.reserve[colour]))
@@ -242,7 +242,7 @@ def levies(s: State, colour: Int) -> Int:
 
 @kernel
 def may_enrol(s: State, colour: Int) -> Int:
-    """ADA-31: once a turn and once a raid."""
+    """ADA-31: return whether the colour may enrol: once a turn and once a raid."""
     return s.enrolled[s.raid] == 0 and levies(s, colour) > 0
 
 
@@ -301,7 +301,7 @@ def may_play(s: State, colour: Int, card: Int) -> Int:
 
 @kernel
 def may_recruit_in(s: State, territory: Int, colour: Int, used: Int) -> Int:
-    """ADA-32, ADA-35: it is an own territory, and not the one the card has used."""
+    """ADA-32, ADA-35: return whether a territory is own, and the card has not used it."""
     return s.owner[territory] == colour and territory != used
 
 
@@ -316,9 +316,9 @@ def recruit_places(s: State, colour: Int, used: Int) -> Int:
 
 @kernel
 def may_rise_in(s: State, territory: Int, used: Int) -> Int:
-    """ADA-32, ADA-35: it is explored and without pirates, and not the one the card has used.
+    """ADA-32, ADA-35: return whether tribes may be put on a central territory.
 
-    The territory must be a central one.
+    It must be explored and without pirates, and the card must not have used it.
     """
     return s.owner[territory] != NOBODY and s.bands[territory] == 0 and territory != used
 
@@ -334,9 +334,9 @@ def natives_places(s: State, used: Int) -> Int:
 
 @kernel
 def ships_lost(s: State) -> Int:
-    """ADA-32: return how many ships were scuttled and lie in the box.
+    """ADA-32: return the number of scuttled ships in the box.
 
-    With three players two more lie there from the start (ADA-12).
+    With three players, two more ships are in the box from the start (ADA-12).
     """
     return s.box - (SHIPS - SHIPS_EACH * colours_playing(s))
 
@@ -367,7 +367,7 @@ def _offer_gold_mine(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
 
 @kernel
 def may_mutiny(s: State, place: Int, colour: Int) -> Int:
-    """Return whether a square holds an enemy ship with 1 to 3 bands aboard."""
+    """Return whether a square has an enemy ship with 1 to 3 bands aboard."""
     return 1 <= s.bands[place] <= 3 and is_enemy(s, colour, np.int64(s.owner[place]))
 
 
@@ -384,13 +384,13 @@ def _offer_mutiny(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
 
 @kernel
 def may_explore(s: State, territory: Int, colour: Int, fixed: State) -> Int:
-    """ADA-21: the territory is unexplored, and next to a ship or land with the colour's bands."""
+    """ADA-21: return whether a territory is unexplored and next to bands of the colour."""
     return is_unexplored(s, territory) and bands_beside(s, territory, colour, fixed)
 
 
 @kernel
 def _offer_discovery(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
-    """Offer explorations with the card, whose coup is paid as well."""
+    """Offer explorations with the card. Such an exploration also costs a coup."""
     if s.coups[s.raid] == 0 or not holds(s, acting_seat(s), DISCOVERY_CARD):
         return False
     for territory in range(CENTRAL, TERRITORIES):

@@ -44,13 +44,13 @@ from armarl.games.armada.state import (
 )
 
 BANDS_FOR_GOLD = np.int64(4)  # ADA-25
-SINGLE, DOUBLE = np.arange(1, 3)  # factor of what an exploration finds
+SINGLE, DOUBLE = np.arange(1, 3)  # factors of the find of an exploration
 CARD_HITS, CARD_LOSSES = 2, -2  # ADA-32: the roll after `attack` and after `defence`
 
 
 @kernel
 def pay_coups(s: State, n: Int) -> None:
-    """ADA-15: pay coups, with the first decision of a chain."""
+    """ADA-15: pay coups. A chain is paid with its first decision."""
     s.coups[s.raid] -= n
 
 
@@ -71,7 +71,7 @@ def launch(s: State, city: Int, number: Int, fixed: State) -> None:
 
 @kernel
 def city_of_launch(number: Int, fixed: State) -> Int:
-    """Return the city from which a launch goes."""
+    """Return the city, 0 to 11, of a launch."""
     city = 0
     while number >= fixed.launches[city + 1]:
         city += 1

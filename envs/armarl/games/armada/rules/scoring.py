@@ -31,7 +31,7 @@ def in_victory(s: State, colour: Int, fixed: State) -> Int:
 
 @inlined
 def is_victory(s: State, owned: Int, colour: Int, fixed: State) -> Int:
-    """ADA-27: a lair is held, and either 3 posts with the Centre, or 4 enemy cities."""
+    """ADA-27: return whether a lair is held, with 3 posts (and the Centre) or 4 enemy cities."""
     if lairs_held(owned) == 0:
         return False
     if (owned >> post_place(CENTRE, fixed)) & 1 and posts_owned(owned, fixed) >= POSTS_ASKED:
@@ -51,7 +51,7 @@ def lay_claim(s: State, colour: Int, claim: Int, fixed: State) -> None:
 
 @kernel
 def check_last_player(s: State) -> None:
-    """ADA-29: let a player win that has a band, if all others are out."""
+    """ADA-29: let the player with a band win if all other players are out."""
     last = last_player(s)
     if last >= 0:
         win(s, last)
@@ -76,7 +76,7 @@ def last_player(s: State) -> Int:
 
 @kernel
 def _has_nothing_left(s: State, colour: Int) -> Int:
-    """ADA-29: a colour without bands has no card, no gold on its land and nothing to enrol."""
+    """ADA-29: return whether a colour without bands has no card, no gold and nothing to enrol."""
     if s.hand_size[s.seat_of[colour]] > 0:
         return False
     for territory in range(TERRITORIES):

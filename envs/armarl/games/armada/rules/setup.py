@@ -105,7 +105,7 @@ def _man_neutral_lair(s: State, fixed: State) -> None:
 
 @kernel
 def starting_bands(s: State, colour: Int, fixed: State) -> Int:
-    """ADA-10 to ADA-12: return the bands that a colour spreads; more if farthest from nobody's."""
+    """ADA-10 to ADA-12: return the number of bands that a colour spreads, with any bonus."""
     farthest = s.neutral >= 0 and fixed.farthest[s.neutral] == colour
     return np.int64(BANDS[s.players]) + (FARTHEST_BONUS if farthest else 0)
 
@@ -136,7 +136,7 @@ def place_ship(s: State, city: Int, fixed: State) -> None:
 
 @kernel
 def spread_bands(s: State, n: Int) -> None:
-    """ADA-13: put bands on the lair's next territory. The last one gets the rest, unasked."""
+    """ADA-13: put bands on the lair's next territory. The last territory simply gets the rest."""
     _put_next(s, n)
     if s.target % LAIR == LAIR - 1:
         _put_next(s, np.int64(s.due))
@@ -146,7 +146,7 @@ def spread_bands(s: State, n: Int) -> None:
 
 @kernel
 def _put_next(s: State, n: Int) -> None:
-    """Put bands on the current territory and go on to the next."""
+    """Put bands on the current territory and continue with the next one."""
     add_bands(s, np.int64(s.target), acting_colour(s), n)
     s.due -= n
     s.target += 1
@@ -154,7 +154,7 @@ def _put_next(s: State, n: Int) -> None:
 
 @kernel
 def _end_preliminary(s: State) -> None:
-    """ADA-13: go on to the next colour, or after the last one to the first turn."""
+    """ADA-13: continue with the next colour, or after the last colour with the first turn."""
     finish_chain(s)
     following = next_colour(s, np.int64(s.colour[0]))
     last = following < s.colour[0]

@@ -27,7 +27,7 @@ from armarl.games.armada.state import (
 
 IDLE_ROUNDS = 2  # ADA-26
 TURN, RAID = np.arange(2)  # values of `raid`: which of the two is under way
-BEGINNING = -1  # value of `asked` at the start of a turn, before anything was asked or found idle
+BEGINNING = -1  # value of `asked` when a turn begins, before any question or idle check
 
 
 @kernel
@@ -46,7 +46,7 @@ def begin_first_turn(s: State) -> None:
 
 @kernel
 def _begin_turn(s: State, colour: Int) -> None:
-    """ADA-15: begin a colour's turn. It is not yet known whether the colour can do anything."""
+    """ADA-15: begin a colour's turn. `go_on` then finds out whether the colour can do anything."""
     _set_budget(s, TURN, colour, COUPS)
     s.stage = ORDER
     s.asked = BEGINNING
@@ -63,7 +63,10 @@ def _set_budget(s: State, raid: Int, colour: Int, coups: Int) -> None:
 
 @kernel
 def go_on(s: State, fixed: State) -> None:
-    """Go on to the next decision: a raid question, an order, or whatever the next turn brings."""
+    """Continue to the next decision: a question about a raid, or an order in this or a later turn.
+
+    Turns and raids that have no order left end here.
+    """
     while s.stage != OVER:
         if s.raid == TURN and s.asked != BEGINNING and _ask_for_raid(s):
             return
@@ -100,9 +103,10 @@ def open_asking(s: State) -> None:
 
 @kernel
 def _ask_for_raid(s: State) -> Int:
-    """ADA-33: ask the next player that holds the card, each once, in play order from the turn on.
+    """ADA-33: ask the next player with the card, in play order after the turn's colour.
 
-    With two players the other player's next colour is asked, and its second colour is not.
+    Each player is asked once. With two players the other player's next colour is asked, and its
+    second colour is not.
     """
     if not s.cards:
         return False
@@ -119,7 +123,7 @@ def _ask_for_raid(s: State) -> Int:
 
 @kernel
 def raider(s: State) -> Int:
-    """ADA-33: return the colour that is asked, or raids."""
+    """ADA-33: return the colour that is asked for a raid, or that raids."""
     return (s.colour[TURN] + s.asked) % FOUR
 
 
@@ -142,7 +146,7 @@ def _end_raid(s: State, fixed: State) -> None:
 
 @kernel
 def _close_turn(s: State, fixed: State) -> None:
-    """ADA-28 to ADA-30, ADA-26: end a turn, then the game or begin the next colour's turn."""
+    """ADA-28 to ADA-30, ADA-26: end a turn. Then end the game or begin the next colour's turn."""
     colour = np.int64(s.colour[TURN])
     s.turn += 1
     _judge_claim(s, colour, fixed)
@@ -158,7 +162,7 @@ def _close_turn(s: State, fixed: State) -> None:
 
 @kernel
 def _judge_claim(s: State, colour: Int, fixed: State) -> None:
-    """ADA-28: judge a claim that was due as its turn ends. A claim laid in the turn is due now."""
+    """ADA-28: at the end of a turn, judge its colour's due claim. A new claim becomes due."""
     victory = in_victory(s, colour, fixed)
     if s.claims[colour] != CLAIM_DUE:
         laid = victory or s.claims[colour] != NO_CLAIM

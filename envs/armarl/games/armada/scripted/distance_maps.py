@@ -71,20 +71,20 @@ from armarl.games.armada.style_columns import (
 )
 
 STRANDED = 30  # cost of boarding where no ship is
-PATIENCE = 12  # rounds after which garrisons are halved and worse odds are accepted; repeated
+PATIENCE = 12  # after every 12 rounds, garrisons are halved and worse odds are accepted
 CARAVAN = 3  # number of bands that carry gold home
 
-# Fields of equal width stand together, the widest first, so that the record has no gaps.
+# The fields are sorted by width, the widest first, so that the record has no gaps.
 SCRATCH = record_type(
     [
         # For each cost, the set of territories and of squares with a way of that cost.
         ("land", np.int64, FAR + 1),
         ("sea", np.int64, FAR + 1),
-        # For each place: the costs to goals, to where gold becomes bands, and to waiting bands.
+        # For each place: the costs to goals, to places that convert gold, and to waiting bands.
         ("cost", np.int8, PLACE_ROOM),
         ("home", np.int8, PLACE_ROOM),
         ("ferry", np.int8, PLACE_ROOM),
-        # For each place: the costs of entering it from land, and from sea.
+        # For each place: the costs of entering the place from land, and from sea.
         ("by_land", np.int8, PLACE_ROOM),
         ("by_sea", np.int8, PLACE_ROOM),
     ],
@@ -136,7 +136,7 @@ def set_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> N
 
 @kernel
 def _set_home_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> None:
-    """Write the costs of lost and of open territories in the own lair."""
+    """Write the costs of lost territories and of undefended ones in the colour's own lair."""
     held = owned_in(territories_of(s, colour), colour) > LAIR_HELD
     lost = style[HOME_LATER_GOAL] if held else style[HOME_GOAL]
     for territory in range(colour * LAIR, (colour + 1) * LAIR):
@@ -149,7 +149,7 @@ def _set_home_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State
 
 @kernel
 def _city_cost(s: State, style: Style, place: Int, city: Int, colour: Int, fixed: State) -> Int:
-    """Return the goal cost of a city: to be taken, to be manned, or to be freed."""
+    """Return the goal cost of a city that should be taken, retaken or manned, else FAR."""
     lair, owner = city // CITIES, np.int64(s.owner[place])
     if owner == colour:
         open_there = lair != colour and s.bands[place] < style[CITY_GARRISON]
@@ -175,7 +175,7 @@ def _nearly_wins(s: State, owner: Int, lair: Int, fixed: State) -> Int:
 
 @kernel
 def post_cost(s: State, style: Style, place: Int, post: Int, colour: Int, fixed: State) -> Int:
-    """Return the goal cost of a post: to be taken, to be manned, or no goal any more."""
+    """Return the goal cost of a post that should be taken or manned, else FAR."""
     if is_own(s, place, colour):
         if s.bands[place] >= garrison_of(s, style) or gives_way(s, colour, fixed):
             return FAR
@@ -190,7 +190,7 @@ def post_cost(s: State, style: Style, place: Int, post: Int, colour: Int, fixed:
 
 @kernel
 def impatience(s: State) -> Int:
-    """Return how many times patience has run out, so that the last bands do not guard forever."""
+    """Return how often PATIENCE has passed. It stops the last bands from guarding posts forever."""
     return max(np.int64(s.turn), 0) // (PATIENCE * colours_playing(s))
 
 
@@ -208,7 +208,7 @@ def is_abandoned(s: State, territory: Int) -> Int:
 
 @kernel
 def gives_way(s: State, colour: Int, fixed: State) -> Int:
-    """Return whether the posts are left to the player's other colour, because it has the Centre."""
+    """Return whether a colour leaves the posts to the player's other one, which has the Centre."""
     return is_partners(s, post_place(CENTRE, fixed), colour)
 
 
@@ -228,7 +228,7 @@ def set_markets(s: State, colour: Int, home: Any, fixed: State) -> None:
 
 @kernel
 def owns_gold(s: State, colour: Int) -> Int:
-    """Return whether a colour has any gold, so that a way home is needed at all."""
+    """Return whether a colour has any gold. Without gold, no way home is needed."""
     for place in range(s.places):  # noqa: SIM110 - Numba
         if s.gold[place] > 0 and is_own(s, place, colour):
             return True
@@ -260,7 +260,7 @@ def is_ferry(s: State, place: Int, ferry: Any) -> Int:
 
 @kernel
 def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Any) -> Int:
-    """Return whether a place's gold should be carried, by few bands, to where it becomes bands."""
+    """Return whether a few bands should carry a place's gold to a place that converts gold."""
     if s.reserve[colour] < style[HUNGRY] or s.gold[place] < 2 or home[place] == 0:
         return False
     return s.bands[place] <= CARAVAN or place < TERRITORIES
@@ -270,7 +270,7 @@ def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Any) -> I
 def spread_costs(
     s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea: Any, fixed: State
 ) -> None:
-    """Write the cost of every other place: that of its cheapest way to a goal.
+    """Write the cost of every place: the cost of its cheapest way to a goal.
 
     This is Dijkstra's algorithm with buckets (Dijkstra, 1959; Dial, 1969).
 
@@ -279,8 +279,8 @@ def spread_costs(
         by_sea: cost of entering each place from sea.
         cost: costs of the goals, FAR elsewhere. The result is written here.
         land: scratch, int64 (more than FAR,): for each cost, the set of territories with a way of
-            that cost. A place's own cost is the first one whose set has it.
-        sea: the same for squares.
+            that cost. The cost of a place is the lowest cost whose set contains it.
+        sea: scratch like `land`, for squares.
     """
     land[:] = 0
     sea[:] = 0
@@ -312,7 +312,7 @@ def spread_costs(
 def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any, fixed: State) -> None:
     """Write, for every place, the costs of entering it from land and from sea.
 
-    Both pay for the defenders. From land, a ship also has to be boarded.
+    Both costs include the fight against defenders. The cost from land includes boarding a ship.
     """
     for to in range(s.places):
         land = sea = entry_toll(s, style, to, colour)
@@ -330,7 +330,7 @@ def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any, fi
 def _set_tolls_of_launching(
     s: State, style: Style, city: Int, by_land: Any, by_sea: Any, fixed: State
 ) -> None:
-    """Allow for a ship on a city, which may be launched and then boarded."""
+    """Lower the costs of squares to which a city's ship may be launched and then boarded."""
     for border in range(fixed.sea_borders[city], fixed.sea_borders[city + 1]):
         square = np.int64(fixed.border_to[border])
         if not has_ship(s, square):

@@ -1,12 +1,12 @@
 """The scripted player of Armada. At each decision it scores the legal actions and plays the best.
 
 It turns the map into costs (see `distance_maps`): for every place, the cost of the way to the
-nearest goal of its colour. Goals are what ADA-27 needs (the posts, first the Centre; enemy cities;
-the lair), what breaks another colour's claim, and own posts with too few bands. Bands move towards
-lower costs. Taking, exploring and attacking on the way have scores of their own. When bands run
-short, gold is carried home and converted, and ships fetch bands that wait on a coast. In long games
-with few bands left, all of them would guard posts for ever, so garrisons shrink with time. The
-player reads no hidden card and rolls no die.
+nearest goal of its colour. Goals are the territories that ADA-27 needs (posts, first the Centre;
+enemy cities; a lair), territories that break another colour's claim, and own posts with too few
+bands. Bands move towards lower costs. Taking, exploring and attacking on the way have scores of
+their own. When bands run short, gold is carried home and converted, and ships fetch bands that wait
+on a coast. In long games with few bands left, all of them would guard posts for ever, so garrisons
+shrink with time. The player reads no hidden card and rolls no die.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ from armarl.games.armada.style_columns import (
 from armarl.games.armada.styles import FIRST_ROWS, STYLES
 
 DRAWS = 2.0**53  # number of different draws
-FERRYING = 3  # with this many bands, one may crew a ship to fetch others
+FERRYING = 3  # number of bands in a place from which one crews a ship to fetch others
 
 
 @kernel
@@ -156,11 +156,11 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States, fixed: State) -> 
         fixed: the chart and the dice.
     """
     if ANSWER_ATTACK <= s.stage <= ANSWER_RAID:
-        return _answer(s, fixed)  # needs no costs
+        return _answer(s, fixed)  # an answer needs no costs
     number, colour = np.int64(draw), acting_colour(s)
     style = STYLES[row_of(s, number, colour, fixed)]
     if s.stage == SPREAD_BANDS:
-        return fixed.first[COUNT] + _bands_beside_ship(s, style)  # needs no costs
+        return fixed.first[COUNT] + _bands_beside_ship(s, style)  # this choice needs no costs
     legal(s, mask, fixed)
     cost, home, ferry = scratch[0].cost, scratch[0].home, scratch[0].ferry
     by_land, by_sea = scratch[0].by_land, scratch[0].by_sea
@@ -342,7 +342,7 @@ def _garrison_of_city(s: State, style: Style, place: Int, colour: Int, fixed: St
 def _worth_of_sail(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int, fixed: State
 ) -> Int:
-    """Return the score of sailing: nearer to a goal, full ships first, or bringing gold home."""
+    """Return the score of a voyage to a goal (full ships first), to waiting bands or with gold."""
     place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     if is_ferry(s, place, ferry):
         return style[FERRY_WORTH] if ferry[to] < ferry[place] else -1
@@ -377,10 +377,10 @@ def _attackers(s: State, colour: Int, place: Int) -> Int:
 
 @kernel
 def _defeated_by(attackers: Int, fixed: State) -> Int:
-    """Return how many defenders the attackers can expect to defeat, less a fifth for bad luck.
+    """Return the expected number of defenders that attackers defeat, less a fifth for bad luck.
 
     A roll of the standard dice costs the attacker a third of a band on average and the defender
-    five sixths. An attacker is then worth two defenders.
+    five sixths of a band. With these dice an attacker counts as two defenders.
     """
     hits: Int = np.int64(0)
     losses: Int = np.int64(0)
@@ -397,7 +397,7 @@ def _worth_of_attack(
 ) -> Int:
     """Return the score of an attack.
 
-    It is negative at bad odds, and against tribes on a place that is not nearer to a goal.
+    The score is negative at bad odds, and against tribes on a place that is not nearer to a goal.
     """
     place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
@@ -416,7 +416,7 @@ def _worth_of_attack(
 def _worth_of_launch(
     s: State, style: Style, colour: Int, cost: Any, number: Int, fixed: State
 ) -> Int:
-    """Return the score of a launch: it counts bands on the coast that have no ship to board."""
+    """Return the score of a launch. It grows with the bands on the coast that lack a ship."""
     city = city_of_launch(number, fixed)
     place = city_place(city, fixed)
     square = np.int64(fixed.border_to[fixed.sea_borders[place] + number - fixed.launches[city]])
@@ -440,8 +440,8 @@ def _worth_of_count(
 ) -> Int:
     """Return the score of moving `n` bands.
 
-    It is best when all bands move except those that should stay. Fewer move when they carry gold
-    home, or when the target is not nearer to a goal.
+    The best number is all bands except those that should stay. It is lower when the bands carry
+    gold home, or when the target is not nearer to a goal.
     """
     origin, target = np.int64(s.origin), np.int64(s.target)
     stay: Int = np.int64(_garrison(s, style, origin, colour, home, fixed))
@@ -452,7 +452,7 @@ def _worth_of_count(
     if is_treasure(s, style, origin, colour, home) and home[target] < home[origin]:
         wanted = min(wanted, CARAVAN - 1)
     elif cost[target] >= cost[origin]:
-        wanted = min(wanted, style[PASSING])  # a territory on the way, or the crew of a ferry
+        wanted = min(wanted, style[PASSING])  # to take a territory on the way or to crew a ferry
     return -abs(n - wanted)
 
 
@@ -460,7 +460,7 @@ def _worth_of_count(
 def _worth_of_mine(s: State, colour: Int, territory: Int, fixed: State) -> Int:
     """Return the score of a gold-mine on a territory: best where the gold can be converted.
 
-    That is an own city in a lair with two own cities, or an own post with three own posts.
+    Such a place is an own city in a lair with two own cities, or an own post with three own posts.
     """
     owned = territories_of(s, colour)
     for city in range(ALL_CITIES):
@@ -490,7 +490,7 @@ def _worth_of_plain(s: State, colour: Int, card: Int, fixed: State) -> Int:
 
 @kernel
 def _worth_of_rising(s: State, colour: Int, territory: Int, fixed: State) -> Int:
-    """Return the score of putting tribes on a territory: best on an enemy's post without bands."""
+    """Return the score of putting tribes on a territory. It is highest for an enemy's post."""
     owner = np.int64(s.owner[territory])
     if owner == colour or is_partners(s, territory, colour):
         return -50
@@ -510,13 +510,13 @@ def _answer(s: State, fixed: State) -> Int:
 
 @kernel
 def _bands_beside_ship(s: State, style: Style) -> Int:
-    """Return how many bands to put on a territory at the start: some if it has a ship, else 0."""
+    """Return the number of bands to put on a territory at the start. Without a ship it is 0."""
     return min(style[AT_SHIPS], np.int64(s.due)) if has_ship(s, np.int64(s.target)) else np.int64(0)
 
 
 @kernel
 def _card_helps(s: State, fixed: State) -> Int:
-    """Return whether the card helps: it changes the roll, or the raid breaks a victory."""
+    """Return whether the card helps: it improves the roll, or the raid may break a victory."""
     if s.stage == ANSWER_ATTACK:
         return s.roll <= 0 or defenders_of(s, np.int64(s.target)) > 1
     if s.stage == ANSWER_DEFENCE:

@@ -1,1 +1,1 @@
-"""Armada in words: description, text drawing, and why an action is illegal."""
+"""Armada in words: descriptions, text drawings, and explanations of illegal actions."""

@@ -17,8 +17,9 @@ class Claim(NamedTuple):
 
     Attributes:
         colour: the colour's name.
-        new: whether it was laid in the colour's turn under way, so the end of that turn passes it.
-        this_turn: whether it is judged at the end of the turn under way.
+        new: whether the claim was laid in the colour's current turn, so that the end of that turn
+            does not judge it.
+        this_turn: whether the claim is judged at the end of the current turn.
     """
 
     colour: str
@@ -27,7 +28,7 @@ class Claim(NamedTuple):
 
 
 def claims_of(state: State) -> Iterator[Claim]:
-    """Yield the claims that stand in a state."""
+    """Yield the claims in a state."""
     in_turn = int(state["colour"][0])  # also while another colour raids
     for number, name in enumerate(COLOURS):
         claim = int(state["claims"][number])

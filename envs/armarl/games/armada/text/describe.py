@@ -47,7 +47,7 @@ def stage_name(stage: int) -> str:
 
 
 def colours_of(view: dict[str, Any], player: int) -> list[str]:
-    """Return a player's colours: with two players two each, every other one (ADA-11)."""
+    """Return a player's colours. With two players, each player has every other colour (ADA-11)."""
     own = list(view["reserve"])
     return own[player::2] if len(view["hand_sizes"]) == 2 else [own[player]]
 
@@ -102,7 +102,7 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
 
 
 def _territories(s: State) -> Iterator[dict[str, Any]]:
-    """Yield the view of each territory. Whole fields become lists, as kernels are slow to call."""
+    """Yield the view of each territory. Lists of whole fields avoid slow calls of kernels."""
     tribes = CENTRAL * [0] + s["tribes"].tolist()
     ships = int(s["ships"][0])
     owners, bands, gold = (s[name].tolist() for name in ("owner", "bands", "gold"))
@@ -174,7 +174,7 @@ def _hand(s: State, player: int) -> list[str]:
 
 
 def _known(s: State, player: int, seat: int | None) -> dict[str, Any]:
-    """Return what a player knows of the deck and what everyone knows of its hand (ADA-37)."""
+    """Return a player's knowledge of the deck, and everyone's knowledge of its hand (ADA-37)."""
     says = {HELD: True, LACKED: False, 0: None}
     answers = zip(ANSWER_CARDS, s["answers"][player], strict=True)
     return {

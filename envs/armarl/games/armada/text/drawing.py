@@ -27,7 +27,7 @@ LEGEND = (
 )
 
 Run: TypeAlias = tuple[int, int, int]
-"""Cells side by side: their number, their row, and the column after the last one."""
+"""Adjacent cells of a row: their number, the row, and the column after the last cell."""
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:
@@ -35,7 +35,7 @@ def draw(game: Game, state: State, seat: int | None) -> str:
 
     A territory is written like `G4* g5 $2 ^`: its name (`*` marks a city, and a post is written
     like `C1(Centre)`), the letter of its flag's owner, the number of bands or tribes, the gold, and
-    `^` for a ship not launched. The map has the same without spaces, where there is room.
+    `^` for a ship not launched. The map shows the same text without spaces, where there is room.
 
     Args:
         seat: the seat whose view to draw, or None for the full view.
@@ -57,7 +57,7 @@ def draw(game: Game, state: State, seat: int | None) -> str:
 
 
 def _pieces(view: dict[str, Any], name: str) -> list[str]:
-    """Return the owner, with the number of bands or tribes, the gold and the ship of a place."""
+    """Return the words for a place: its owner with bands or tribes, its gold and its ship."""
     if name in view["territories"]:
         place = view["territories"][name]
         owner, pieces = place["owner"], place["bands"] or place["tribes"]
@@ -76,8 +76,8 @@ def _pieces(view: dict[str, Any], name: str) -> list[str]:
 def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
     """Return the rows of the map, with each place's name across its widest row.
 
-    The pieces stand behind the name or in the widest other row, if there is room: else the bands
-    alone, or nothing.
+    The pieces are written behind the name or in the widest other row. If there is no room for all
+    pieces, only the bands are written, or nothing.
     """
     if chart.raster is None:
         return []
@@ -88,7 +88,7 @@ def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
         words = _pieces(view, name)
         if not words or words[0] == UNEXPLORED:
             _write(rows, first, name)
-        elif len(together := f"{name} {''.join(words)}") < first[0]:  # a cell parts neighbours
+        elif len(together := f"{name} {''.join(words)}") < first[0]:  # one cell remains free
             _write(rows, first, together)
         else:
             _write(rows, first, name)
@@ -101,7 +101,7 @@ def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _runs(raster: Raster) -> dict[int, list[Run]]:
-    """Return the longest run of each place in each row, the longest first."""
+    """Return for each place its longest run in each row, sorted by length, the longest first."""
     longest: dict[tuple[int, int], Run] = {}
     for y, row in enumerate(raster):
         end = 0
@@ -125,7 +125,7 @@ def _write(rows: list[list[str]], run: Run, text: str) -> None:
 def _marks(chart: Chart) -> list[str]:
     """Return a character per place: heavy for land, light for sea.
 
-    Neighbours get different characters as long as there are enough of them.
+    Neighbours get different characters if there are enough characters.
     """
     marks: list[str] = []
     for place in range(len(chart.places)):

@@ -1,4 +1,4 @@
-"""Explanations of why an action of Armada is illegal."""
+"""Explanations of illegal actions in Armada."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ def explain(game: Game, state: State, action: int) -> str:
 
 
 def asked(game: Game, state: State) -> str:
-    """Return the decision to take as text that starts with ": ".
+    """Return a text about the open decision that starts with ": ".
 
-    The text is empty when an order is due, at the question whether to raid, and when the game is
-    over.
+    The text is empty when an order is due, when the question is whether to raid, and when the game
+    is over.
     """
     s, stage = state, int(state["stage"])
     if stage == PLACE_SHIP:
@@ -339,7 +339,7 @@ class _Reasons:
         if missing := self._not_held(int(SHIPYARD_CARD)):
             return missing
         if ships_lost(self.s) == 0:
-            return "no ship has been scuttled and lies in the box (ADA-32)"
+            return "the box has no ship that was scuttled (ADA-32)"
         if not self._own(place):
             return f"{self._not_owned(place)} (ADA-32)"
         return f"{self._place(place)} already has a ship (ADA-32)"

@@ -1,4 +1,4 @@
-"""How far a colour has come to victory, from a view: its land, lairs, posts and cities (ADA-27)."""
+"""A colour's progress to victory (ADA-27) in a view: its land, lairs, posts and cities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Holdings(NamedTuple):
 
     Attributes:
         land: the number of territories.
-        lair: the lair of which it owns most, or "" if it owns nothing of any.
+        lair: the lair in which the colour owns the most territories, or "" if it owns none.
         in_lair: the number of territories that it owns in that lair.
         posts: the names of its trading posts.
         cities: the number of cities that it owns outside its player's lairs.
@@ -28,7 +28,7 @@ class Holdings(NamedTuple):
 
 
 def holdings(view: dict[str, Any], chart: Chart, colour: str) -> Holdings:
-    """Return what a colour owns in a view."""
+    """Return the holdings of a colour in a view."""
     players = range(len(view["hand_sizes"]))
     home = next(own for player in players if colour in (own := colours_of(view, player)))
     owned = [t for t in chart.territories if view["territories"][t.name]["owner"] == colour]

@@ -1,7 +1,7 @@
 """States of Armada from descriptions: the inverse of `describe`.
 
-A description does not tell all of an open chain of decisions, such as the territory that is next in
-the preliminary turn. Values that are left open are tried in turn.
+A description omits some values of an open chain of decisions, such as the next territory of the
+preliminary turn. All possible values are tried, one after the other.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _OWNERS = (*COLOURS, "tribes")
 
 
 def states_from(game: Game, view: Description, base: State) -> Iterator[State]:
-    """Yield states with a description. Omitted values are as in the deal `base`."""
+    """Yield the states that a description may mean. Omitted values are those of the deal `base`."""
     s: Any = np.full(1, base)[0]
     _seat_players(s, view, game.players)
     _put_pieces(s, view, game.attributes["chart"].places)
@@ -154,7 +154,7 @@ def _stages(s: Any, view: Description) -> list[int]:
 
 
 def _claims(s: Any, view: Description) -> Iterator[list[int]]:
-    """Yield the claims: that of the colour whose turn it is may be new or due (ADA-28)."""
+    """Yield the possible claims. The claim of the colour in turn may be new or due (ADA-28)."""
     colours = view.words("claims", COLOURS)
     claims = [int(CLAIM_DUE) if colour in colours else 0 for colour in COLOURS]
     yield claims
@@ -168,7 +168,7 @@ def _claims(s: Any, view: Description) -> Iterator[list[int]]:
 def _chains(
     game: Game, s: Any, view: Description, stage: int, claims: Sequence[int]
 ) -> Iterator[State]:
-    """Yield states at one kind of decision, with all that a description leaves open."""
+    """Yield states at one kind of decision, for all values that a description leaves open."""
     for chain in _open_chains(game, s, view, stage):
         found: Any = np.full(1, s)[0]
         found["claims"], found["stage"] = claims, stage
@@ -183,7 +183,7 @@ def _chains(
 
 
 def _asked(s: Any, stage: int) -> int:
-    """Return how many colours have been asked to raid (ADA-33)."""
+    """Return the number of colours that have been asked for a raid (ADA-33)."""
     if not s["cards"] or stage < ORDER:
         return 0
     last = 1 if s["players"] == 2 else FOUR - 1
@@ -196,7 +196,7 @@ def _asked(s: Any, stage: int) -> int:
 
 
 def _open_chains(game: Game, s: Any, view: Description, stage: int) -> Iterator[dict[str, Any]]:
-    """Yield the fields of a chain of decisions, by what a description leaves open of them."""
+    """Yield the possible fields of the open chain of decisions, for all values left open."""
     if stage in (PLACE_SHIP, SPREAD_BANDS):
         yield from _preparations(s, stage, game.fixed)
         return
@@ -240,13 +240,13 @@ def _open_chains(game: Game, s: Any, view: Description, stage: int) -> Iterator[
         top = [CARD_NAMES[card - 1] for card in s["deck"][: s["deck_size"]][::-1][: len(looked)]]
         if looked != top:
             raise ValueError(
-                "'pending'['looked'] must be the first cards of 'deck', the first one first"
+                "'pending'['looked'] must be the first cards of 'deck', in the same order"
             )
         yield chain | {"looked": len(looked)}
 
 
 def _preparations(s: Any, stage: int, fixed: Any) -> Iterator[dict[str, Any]]:
-    """Yield how far the preliminary turn may have come (ADA-13)."""
+    """Yield the possible fields of the preliminary turn (ADA-13)."""
     colour = int(s["colour"][0])
     lair = slice(colour * LAIR, (colour + 1) * LAIR)
     if stage == PLACE_SHIP:
@@ -261,7 +261,7 @@ def _preparations(s: Any, stage: int, fixed: Any) -> Iterator[dict[str, Any]]:
 
 
 def _endings(s: Any, view: Description) -> Iterator[dict[str, Any]]:
-    """Yield how the game may have ended."""
+    """Yield the possible fields of the end of the game: a winner, or the two ways of truncation."""
     winners = view.part("result").sequence("winners")
     if winners:
         winner = Description({"winners": winners[0]}, "'result'")
@@ -275,7 +275,7 @@ def _endings(s: Any, view: Description) -> Iterator[dict[str, Any]]:
 
 
 def _deal_cards(s: Any, view: Description, players: int) -> None:
-    """Put the cards into the hands, the deck and what is played (ADA-32)."""
+    """Put the cards into the hands, the deck and the played cards (ADA-32)."""
     if any(key in view for key in ("hands", "deck", "played")):
         hands = [
             Description({"hands": hand}, f"player {player}").words("hands", CARD_NAMES)
@@ -312,5 +312,5 @@ def _deal_cards(s: Any, view: Description, players: int) -> None:
 
 
 def _counts(names: Sequence[str]) -> list[int]:
-    """Return how many cards of each kind there are."""
+    """Return the number of cards of each kind."""
     return [names.count(name) for name in CARD_NAMES]

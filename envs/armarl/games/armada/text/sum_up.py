@@ -15,10 +15,10 @@ class _Entry:
     """The effect of one or several actions of a turn.
 
     Attributes:
-        kind: what kind of action.
-        places: the places that are told.
-        numbers: sums over the actions, by what they count.
-        words: further words, for a fight its end.
+        kind: the kind of action.
+        places: the places to name.
+        numbers: sums over the actions, by name, such as `bands`.
+        words: further words. For a fight, the name of the defender.
     """
 
     kind: str
@@ -32,7 +32,7 @@ class _Entry:
 
 
 def sum_up(scenes: Sequence[Scene]) -> str:
-    """Tell a turn: voyages, fights and amounts each in a few words, and all claims."""
+    """Return a turn in words: voyages, fights and amounts in a few words each, and all claims."""
     first = scenes[0]
     assert first.before is not None
     turn = first.before["turn"]
@@ -82,7 +82,7 @@ def _note(scene: Scene, player: int, entries: list[_Entry]) -> None:
 
 
 def _entry(entries: list[_Entry], kind: str, places: list[str]) -> _Entry:
-    """Return the last entry if it is of a kind, else a new one, with further places."""
+    """Return the last entry if it is of this kind, else a new entry. Add the places to it."""
     if not entries or entries[-1].kind != kind:
         entries.append(_Entry(kind, []))
     entries[-1].places += [place for place in places if place not in entries[-1].places]
@@ -90,7 +90,7 @@ def _entry(entries: list[_Entry], kind: str, places: list[str]) -> _Entry:
 
 
 def _fight(scene: Scene, name: str, ends: list[str], entries: list[_Entry]) -> None:
-    """Add a roll to the fight for a place, or what an answer to a roll came to."""
+    """Add a roll, or the effect of an answer to a roll, to the fight for a place."""
     assert scene.before is not None
     origin, target = ends
     fights = [one for one in entries if one.kind == "fight" and one.places == [target]]
@@ -110,7 +110,7 @@ def _fight(scene: Scene, name: str, ends: list[str], entries: list[_Entry]) -> N
 
 
 def _move(scene: Scene, ends: list[str], entries: list[_Entry]) -> None:
-    """Add a move of bands and gold. A second one between the same places adds to the first."""
+    """Add a move of bands and gold. A second move between the same places extends the entry."""
     assert scene.before is not None
     origin, target = ends
     last = entries[-1] if entries else None
@@ -126,7 +126,7 @@ def _move(scene: Scene, ends: list[str], entries: list[_Entry]) -> None:
 
 
 def _sail(name: str, ends: list[str], entries: list[_Entry]) -> None:
-    """Add a stretch of a voyage."""
+    """Add a launch or a voyage. A voyage from the end of the last one extends its entry."""
     last = entries[-1] if entries else None
     if last and last.kind in ("launch", "sail") and last.places[-1] == ends[0] and name == "sail":
         last.places.append(ends[1])

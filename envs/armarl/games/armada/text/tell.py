@@ -1,4 +1,4 @@
-"""An action of Armada and what came of it, in words, from the views of a seat."""
+"""An action of Armada and its effects in words, from the views of a seat."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EMPTY = {"owner": None, "colour": None, "bands": 0, "tribes": 0, "gold": 0}
 
 
 def tell(scene: Scene) -> Told:
-    """Tell what the last action did: pieces, dice, losses, claims, and how the game ended."""
+    """Return the last action and its effects in words: dice, losses, claims, the game's end."""
     assert scene.last
     assert scene.before is not None
     words = [
@@ -51,7 +51,7 @@ def _heading(before: View) -> str:
 
 
 def _deed(scene: Scene) -> str:
-    """Return what a player did, from its notation and what it changed."""
+    """Return the player's action in words, from its notation and the changes of the view."""
     assert scene.last
     assert scene.before is not None
     seat, notation = scene.last
@@ -82,7 +82,7 @@ def _deed(scene: Scene) -> str:
 
 
 def _numbers(scene: Scene, rest: list[str]) -> str:
-    """Return what a number of bands, or of gold, did."""
+    """Return the action `count` or `gold` in words."""
     assert scene.before is not None
     assert scene.last
     if scene.before["turn"]["stage"] == "preliminary":
@@ -99,7 +99,7 @@ def _numbers(scene: Scene, rest: list[str]) -> str:
 
 
 def _lair_of(scene: Scene, place: str) -> bool:
-    """Tell if a place is land of the colour that sets out."""
+    """Return whether a place belongs to the colour whose preliminary turn it is."""
     assert scene.before is not None
     return bool(at(scene.view, place)["owner"] == scene.before["turn"]["colour"])
 
@@ -112,7 +112,7 @@ def _move(scene: Scene, rest: list[str]) -> str:
 
 
 def _moved(scene: Scene, origin: str, target: str) -> str:
-    """Return what a move has moved, and whether the land has a new owner."""
+    """Return a completed move in words, with the new owner of the land if it has one."""
     assert scene.before is not None
     bands, gold = -more_on(scene, origin, "bands"), -more_on(scene, origin, "gold")
     moved = amount(bands, "band") + (f" and {gold} gold" if gold else "")
@@ -164,20 +164,20 @@ _DEEDS = {
 
 
 def found_on(scene: Scene, place: str) -> str:
-    """Return what an exploration has found on a place."""
+    """Return the find of an exploration in words."""
     here = at(scene.view, place)
     return f"{here['gold']} gold and {amount(here['tribes'], 'tribe')}"
 
 
 def _who(view: View, place: str) -> str:
-    """Return whose pieces stand on a place."""
+    """Return the bands or tribes on a place in words, with the colour of bands."""
     here = at(view, place)
     if here["bands"]:
         return f"{amount(here['bands'], 'band')} of {here['colour']}"
     return amount(here["tribes"], "tribe")
 
 
-# --- what came of it -----------------------------------------------------------------------------
+# --- the effects ---------------------------------------------------------------------------------
 
 
 def _dice(scene: Scene) -> Iterator[str]:
@@ -192,7 +192,7 @@ def _dice(scene: Scene) -> Iterator[str]:
 
 
 def _losses(scene: Scene) -> Iterator[str]:
-    """Yield the losses of a fight, which may have waited for answers."""
+    """Yield the losses of a fight. An answer with a card may be the action that completed it."""
     assert scene.last
     assert scene.before is not None
     pending = scene.before["pending"]
@@ -211,7 +211,7 @@ def _losses(scene: Scene) -> Iterator[str]:
 
 
 def _cards(scene: Scene) -> Iterator[str]:
-    """Yield the cards drawn, by name where the seat may see them, and those looked at."""
+    """Yield the cards drawn (by name if the seat may see them), and the card looked at."""
     assert scene.before is not None
     for player, size in enumerate(scene.view["hand_sizes"]):
         if size > scene.before["hand_sizes"][player]:
@@ -237,7 +237,7 @@ def claims(scene: Scene) -> Iterator[str]:
 
 
 def _next(scene: Scene) -> Iterator[str]:
-    """Yield the player to act now, if it is another one."""
+    """Yield a sentence about the next player if a turn, a raid or a question begins."""
     assert scene.before is not None
     view, before = scene.view, scene.before
     if view["result"] is not None:
@@ -253,7 +253,7 @@ def _next(scene: Scene) -> Iterator[str]:
 
 
 def _outcome(scene: Scene, winners: list[int]) -> str:
-    """Return who has won and by what, which tells a newcomer what the game is about."""
+    """Return the result in words. The winner's reason shows a newcomer the aim of the game."""
     if not winners:
         return "The game is cut short (ADA-26, ADA-30), and nobody has won."
     name = listed([scene.names[winner] for winner in winners])
@@ -284,7 +284,7 @@ def _victory(scene: Scene, colour: str) -> str:
 
 
 def at(view: View, place: str) -> dict[str, Any]:
-    """Return what lies on a territory or a ship."""
+    """Return the owner and the pieces of a territory or a ship."""
     found = view["territories"].get(place)
     if found is None:
         ship = view["ships"].get(place, {})
@@ -293,13 +293,13 @@ def at(view: View, place: str) -> dict[str, Any]:
 
 
 def more_on(scene: Scene, place: str, key: str) -> int:
-    """Return how many pieces of a kind an action has brought to a place."""
+    """Return the change of a place's number of pieces of a kind, made by the last action."""
     assert scene.before is not None
     return int(at(scene.view, place)[key]) - int(at(scene.before, place)[key])
 
 
 def amount(n: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun, "no" for none."""
+    """Return a number with its noun. The number 0 is written "no"."""
     return f"{n or 'no'} {one if n == 1 else many or one + 's'}"
 
 

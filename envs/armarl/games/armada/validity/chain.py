@@ -72,7 +72,7 @@ from armarl.games.armada.validity.pieces import is_face, total_of
 
 @kernel
 def no_chain(s: State) -> Int:
-    """No chain is under way: no order, no chosen place, nothing due."""
+    """Return whether no chain is under way: no order, no chosen place, nothing due."""
     if s.order != -1 or s.origin != -1 or s.target != -1 or s.used != -1:
         return False
     return s.count == 0 and s.roll == 0 and s.due == 0 and s.looked == 0
@@ -80,13 +80,13 @@ def no_chain(s: State) -> Int:
 
 @kernel
 def _was_asked(s: State, seat: Int, answer: Int) -> Int:
-    """ADA-32, ADA-33: the player was asked for a card: it is known to hold one."""
+    """ADA-32, ADA-33: return whether a player was asked for a card, so is known to hold one."""
     return seat >= 0 and s.answers[seat, answer] == HELD
 
 
 @kernel
 def chain_is_right(s: State, fixed: State) -> Int:
-    """The player to move can be asked this question."""
+    """Return whether the player to move can be asked this question."""
     if last_player(s) >= 0 and not _played_since_the_turn_began(s):
         return False  # ADA-29: the game would be over
     stage = s.stage
@@ -111,16 +111,17 @@ def chain_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _played_since_the_turn_began(s: State) -> Int:
-    """ADA-29: others may be out before the turn ends, if no bands were removed since.
+    """ADA-29: return whether the other players may have been put out in the current turn.
 
-    Their last land or gold was taken, for a coup, or their last card was played.
+    The game then continues until bands are removed or the turn ends. An order, for a coup, took
+    their last land or gold, or their last card was played.
     """
     return s.coups[0] < COUPS or total_of(s.played) > 0
 
 
 @kernel
 def _on_a_border(s: State, family: Any, fixed: State) -> Int:
-    """The order is one of the family, along the border from `origin` to `target`."""
+    """Return whether the order is of the family, along the border from `origin` to `target`."""
     border = np.int64(s.order) - fixed.first[family]
     if border < 0 or s.order >= fixed.first[family + 1]:
         return False
@@ -131,7 +132,7 @@ def _on_a_border(s: State, family: Any, fixed: State) -> Int:
 
 @kernel
 def _move_is_right(s: State, fixed: State) -> Int:
-    """ADA-17 to ADA-19: there is a choice of the number of bands, or of the amount of gold."""
+    """ADA-17 to ADA-19: return whether there is a choice of a number of bands or of gold."""
     if (
         not _on_a_border(s, MOVE, fixed)
         or s.used != -1
@@ -151,7 +152,7 @@ def _move_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _combat_is_right(s: State, fixed: State) -> Int:
-    """ADA-22, ADA-32: a card in the asked player's hand would change the roll."""
+    """ADA-22, ADA-32: return whether a card in the asked player's hand would change the roll."""
     if not _on_a_border(s, ATTACK, fixed) or s.bands[s.origin] < 2 or not s.cards:
         return False
     if s.count != 0 or s.used != -1 or s.due != 0 or s.looked != 0:
@@ -171,7 +172,7 @@ def _combat_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _placing_is_right(s: State, fixed: State) -> Int:
-    """Enrolment and cards: the amount left to place, pay or look at is possible."""
+    """Return whether the amount left to place, pay or look at is possible (enrolment, cards)."""
     stage = s.stage
     if stage == PLACE_ENROLLED:
         return _enrolment_is_right(s, fixed)
@@ -187,7 +188,7 @@ def _placing_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _enrolment_is_right(s: State, fixed: State) -> Int:
-    """ADA-31: the bands placed and due are those for lairs and central land, within the reserve."""
+    """ADA-31: return whether the bands placed and due are those that the colour may enrol."""
     if s.order != fixed.first[ENROL] or s.enrolled[s.raid] != 1:
         return False
     if s.used != -1 or s.roll != 0 or s.looked != 0:
@@ -201,7 +202,7 @@ def _enrolment_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _payment_is_right(s: State, fixed: State) -> Int:
-    """ADA-32, ADA-36: gold lies in several places, suffices to pay, and the deck has a card."""
+    """ADA-32, ADA-36: return whether there is enough gold, a choice of places, and a card left."""
     if s.order != fixed.first[BUY] or s.used != -1 or s.roll != 0 or s.looked != 0:
         return False
     colour, purses = acting_colour(s), 0
@@ -213,7 +214,7 @@ def _payment_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _plain_order(s: State, card: Int, fixed: State) -> Int:
-    """The order under way is to play this card, and it has been played."""
+    """Return whether the order under way plays this card, and the card has been played."""
     for plain in range(PLAIN_KINDS.size):
         if s.order == fixed.first[PLAY] + plain:
             return PLAIN_KINDS[plain] == card and s.played[card] > 0
@@ -222,7 +223,7 @@ def _plain_order(s: State, card: Int, fixed: State) -> Int:
 
 @kernel
 def _levy_is_right(s: State, fixed: State) -> Int:
-    """ADA-32, ADA-35: a roll is to be placed on one of several territories, as the card allows."""
+    """ADA-32, ADA-35: return whether the card allows a roll to be placed on several territories."""
     natives = s.stage == PLACE_NATIVES
     small = _plain_order(s, NATIVES_CARD if natives else RECRUIT_CARD, fixed)
     big = _plain_order(s, BIG_NATIVES_CARD if natives else BIG_RECRUIT_CARD, fixed)

@@ -43,7 +43,10 @@ from armarl.games.armada.validity.pieces import any_set, is_city, total_of
 
 @kernel
 def is_preliminary(s: State, fixed: State) -> Int:
-    """ADA-12 to ADA-14: earlier colours than the acting one are done, later ones have not begun."""
+    """ADA-12 to ADA-14: return whether the preliminary turn is possible.
+
+    The colours before the acting one have finished, and the colours after it have not begun.
+    """
     if s.turn != -1 or s.winner != -1 or s.colour[0] == s.neutral:
         return False
     if not _nothing_has_happened(s) or s.to_move != acting_seat(s):
@@ -59,7 +62,10 @@ def is_preliminary(s: State, fixed: State) -> Int:
 
 @kernel
 def _nothing_has_happened(s: State) -> Int:
-    """There was no turn, raid, claim, card or exploration, and no piece is outside the lairs."""
+    """Return whether no turn, raid, claim, card or exploration left a trace in the state.
+
+    No piece may be outside the lairs.
+    """
     if s.raid != 0 or s.asked != 0 or s.idle != 0 or s.thrown != 0 or total_of(s.played) != 0:
         return False
     if total_of(s.claims) != 0 or not _no_budget(s, 0) or not _no_budget(s, 1) or s.colour[1] != 0:
@@ -86,7 +92,7 @@ def _no_budget(s: State, raid: Int) -> Int:
 
 @kernel
 def _neutral_lair_is_right(s: State, fixed: State) -> Int:
-    """ADA-12: nobody's lair has 3 bands on each city, 1 on each other territory, and no ship."""
+    """ADA-12: return whether nobody's lair has its initial bands (3 in a city, else 1), no ship."""
     for territory in range(s.neutral * LAIR, (s.neutral + 1) * LAIR):
         bands = NEUTRAL_IN_CITY if is_city(territory, fixed) else NEUTRAL_ELSEWHERE
         if s.bands[territory] != bands or has_ship(s, np.int64(territory)):
@@ -105,7 +111,7 @@ def _ships_in(s: State, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _lair_is_prepared(s: State, colour: Int, fixed: State) -> Int:
-    """ADA-13: a lair has its ships and bands, as far as its colour has come."""
+    """ADA-13: return whether a lair has the ships and bands that its colour has placed so far."""
     ships: Int = SHIPS_EACH
     bands = starting_bands(s, np.int64(colour), fixed)
     if colour > s.colour[0]:
@@ -118,7 +124,7 @@ def _lair_is_prepared(s: State, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _preparing_is_right(s: State) -> Int:
-    """ADA-13: a ship is to be placed, or bands on one territory after another."""
+    """ADA-13: return whether the decision is possible: to place a ship, or bands on a territory."""
     if s.order != -1 or s.origin != -1 or s.used != -1 or s.roll != 0 or s.looked != 0:
         return False
     if s.stage == PLACE_SHIP:
@@ -137,7 +143,7 @@ def _preparing_is_right(s: State) -> Int:
 
 @kernel
 def course_is_right(s: State, fixed: State) -> Int:
-    """ADA-9, ADA-15, ADA-26, ADA-33: the turn or raid, its colour and its budget are possible."""
+    """ADA-9, 15, 26, 33: return whether a turn or raid, its colour and budget are possible."""
     if s.turn < 0 or s.turn > s.max_turns or s.raid < 0 or s.raid > 1:
         return False
     if not _claims_are_right(s, fixed):
@@ -153,7 +159,10 @@ def course_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _claims_are_right(s: State, fixed: State) -> Int:
-    """ADA-28: all in victory have a claim; a new claim is of the colour in turn, for a coup."""
+    """ADA-28: return whether every colour in victory has a claim, and no other claim is impossible.
+
+    Only the colour in turn may have a new claim, after it has paid a coup.
+    """
     for colour in range(FOUR):
         if colour == s.neutral:
             if s.claims[colour] != NO_CLAIM:
@@ -170,7 +179,10 @@ def _claims_are_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _may_be_new(s: State, colour: Int, fixed: State) -> Int:
-    """ADA-28: the colour has moved in this turn, and only a raid can have undone its victory."""
+    """ADA-28: return whether a claim may be new: its colour has paid a coup in its current turn.
+
+    The colour is still in victory, unless a raid has changed that.
+    """
     if colour != s.colour[0] or s.coups[0] >= COUPS + MORE_COUPS * s.more_coups[0]:
         return False
     return s.cards == 1 or in_victory(s, colour, fixed)
@@ -178,7 +190,10 @@ def _may_be_new(s: State, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _colour_in_turn(s: State) -> Int:
-    """ADA-9: the colour follows from the number of turns; a turn that ended the game is counted."""
+    """ADA-9: return whether the colour in turn follows from the number of turns.
+
+    A turn that ended the game is counted.
+    """
     if s.colour[0] == s.neutral:
         return False
     colour = next_colour(s, np.int64(FOUR - 1))
@@ -191,7 +206,10 @@ def _colour_in_turn(s: State) -> Int:
 
 @kernel
 def _asking_is_right(s: State) -> Int:
-    """ADA-26, ADA-33: before an order all have been asked, and no idle turns are counted."""
+    """ADA-26, ADA-33: return whether the numbers of colours asked and of idle turns are possible.
+
+    Before an order, all colours have been asked for a raid and there are no idle turns.
+    """
     last = 0
     if s.cards:
         last = 1 if s.players == 2 else FOUR - 1
@@ -224,7 +242,10 @@ def _budget_is_right(s: State, raid: Int, coups: Int) -> Int:
 
 @kernel
 def end_is_right(s: State, fixed: State) -> Int:
-    """ADA-28 to ADA-30: a claim held, all but the winner are out, or the game was truncated."""
+    """ADA-28 to ADA-30: return whether the end of the game is possible.
+
+    The winner's claim was fulfilled or all others are out, or the game was truncated.
+    """
     if s.to_move < 0 or s.to_move >= s.players or not no_chain(s):
         return False
     if s.winner < -1 or s.winner >= s.players:

@@ -38,7 +38,7 @@ from armarl.games.armada.state import (
 
 @kernel
 def same_options(s: State, blank: State) -> Int:
-    """The options, the chart and the dice are those of the variant, and unused bytes are 0."""
+    """Return whether options, chart and dice are those of the variant, and unused bytes are 0."""
     for i in range(s.padding.size):
         if s.padding[i] != 0:
             return False
@@ -54,7 +54,7 @@ def same_options(s: State, blank: State) -> Int:
 
 @kernel
 def seats_are_right(s: State) -> Int:
-    """ADA-9 to ADA-12: the colours, except nobody's, go to the seats in turn, in play order."""
+    """ADA-9 to ADA-12: return whether colours, except nobody's, go to the seats in play order."""
     lowest = 0 if s.players == 3 else -1
     highest = FOUR - 1 if s.players == 3 else -1
     if s.neutral < lowest or s.neutral > highest:
@@ -76,7 +76,7 @@ def seats_are_right(s: State) -> Int:
 
 @kernel
 def place_is_lawful(s: State, place: Int, fixed: State) -> Int:
-    """A place holds only what it can hold."""
+    """Return whether a place has only pieces that it may have."""
     if s.bands[place] < 0 or s.gold[place] < 0:
         return False
     if s.owner[place] < NOBODY or s.owner[place] > TRIBES:
@@ -90,7 +90,7 @@ def place_is_lawful(s: State, place: Int, fixed: State) -> Int:
 
 @kernel
 def ships_are_on_places(s: State) -> Int:
-    """No ship is on a territory or square that the chart does not have."""
+    """Return whether all ships are on territories and squares of the chart."""
     squares = np.int64(s.places) - TERRITORIES
     return s.ships[0] >> TERRITORIES == 0 and (squares == 64 or s.ships[1] >> squares == 0)
 
@@ -106,7 +106,7 @@ def is_city(place: Int, fixed: State) -> Int:
 
 @kernel
 def _square_is_lawful(s: State, place: Int) -> Int:
-    """ADA-8, ADA-19: all pieces are on ships, owned by neither tribes nor the neutral colour."""
+    """ADA-8, ADA-19: return whether all pieces of a square are on a ship of a player or nobody."""
     if s.owner[place] == TRIBES or (s.bands[place] > 0) != (s.owner[place] != NOBODY):
         return False
     if s.neutral >= 0 and s.owner[place] == s.neutral:
@@ -118,7 +118,10 @@ def _square_is_lawful(s: State, place: Int) -> Int:
 
 @kernel
 def _territory_is_lawful(s: State, place: Int) -> Int:
-    """ADA-14, ADA-21: lairs are owned, unexplored land is empty, tribes are under their flag."""
+    """ADA-14, ADA-21: return whether a territory's owner and pieces agree.
+
+    Lairs have an owner, unexplored land is empty, and tribes are only under their own flag.
+    """
     tribes, owner = tribes_on(s, place), s.owner[place]
     if tribes < 0 or (tribes > 0 and owner != TRIBES):
         return False
@@ -159,7 +162,10 @@ def _bands_of(s: State, colour: Int) -> Int:
 
 @kernel
 def pieces_add_up(s: State) -> Int:
-    """ADA-6: the numbers of pieces add up, and none is below 0, or what the box keeps (ADA-12)."""
+    """ADA-6: return whether the numbers of pieces add up, and no number is too small.
+
+    None may be below 0. The box must have the ships that are not in the game (ADA-12).
+    """
     if s.supply_gold < 0 or s.supply_tribes < 0 or ships_lost(s) < 0:
         return False
     for colour in range(FOUR):
@@ -177,7 +183,10 @@ def pieces_add_up(s: State) -> Int:
 
 @kernel
 def cards_add_up(s: State) -> Int:
-    """ADA-32: every kind has its copies, or none without the option, and the deck has no gap."""
+    """ADA-32: return whether all copies of every card exist, and the deck has no gap.
+
+    Without the option `cards` there must be no card.
+    """
     if s.deck_size < 0 or s.deck_size > s.deck.size:
         return False
     for i in range(s.deck.size):
@@ -198,7 +207,7 @@ def cards_add_up(s: State) -> Int:
 
 @kernel
 def _found(s: State, card: Int) -> Int:
-    """Count the cards of a kind, wherever they are."""
+    """Count the cards of a kind in the hands, in the deck and among the played cards."""
     n = np.int64(s.played[card])
     for player in range(MAX_PLAYERS):
         n += np.int64(s.hand[player, card])
@@ -209,7 +218,10 @@ def _found(s: State, card: Int) -> Int:
 
 @kernel
 def knowledge_is_right(s: State) -> Int:
-    """ADA-37: known hands are true, and remembered cards are in the deck or were drawn."""
+    """ADA-37: return whether the seats' knowledge is true.
+
+    Known cards are in their hands. Remembered cards are in the deck or were drawn since.
+    """
     for seat in range(MAX_PLAYERS):
         for answer in range(ANSWERS):
             if not _answer_is_right(s, seat, answer):
@@ -259,7 +271,7 @@ def is_face(die: Int, face: Int, fixed: State) -> Int:
 
 @kernel
 def dice_are_right(s: State, fixed: State) -> Int:
-    """ADA-7: the recorded throws are possible faces of their dice, and the rest is 0."""
+    """ADA-7: return whether recorded throws are faces of their dice, and the other fields are 0."""
     if s.thrown < 0 or s.thrown > MOST_FACES:
         return False
     for i in range(MOST_FACES):

@@ -5,8 +5,8 @@ states of a game with cards, because they are incomplete. Every accepted state c
 end: pieces and cards are conserved, numbers are in their ranges, and derived values are what the
 rules would derive.
 
-`pieces` checks pieces, cards and dice; `course` turns and the end; `chain` the
-open decision.
+`pieces` checks pieces, cards and dice. `course` checks turns and the end. `chain` checks the open
+decision.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FAULTS = (
     "the state is lawful",
     "the options, the chart or the dice are not those of this variant, or unused bytes are not 0",
     "the colours are not assigned as in ADA-9 to ADA-12",
-    "a place holds pieces that it cannot hold (ADA-8, ADA-16, ADA-19, ADA-21)",
+    "a place has pieces that it cannot have (ADA-8, ADA-16, ADA-19, ADA-21)",
     "the numbers of bands, gold, tribes or ships are not those of ADA-6",
     "the cards in the deck, in the hands and played do not add up to ADA-32",
     "remembered cards or known hands contradict the real ones (ADA-37)",

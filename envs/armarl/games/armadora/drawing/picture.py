@@ -51,7 +51,7 @@ COLOURS = {
     "gold-ink": ("#4a3405", "#332402"),
     "face": ("#fffdf6", "#fbf5e6"),
     "white": ("#ffffff", "#ffffff"),
-    # Okabe and Ito's colours, which the colour-blind can tell apart; every player has a shape, too.
+    # Colours of Okabe and Ito, which colour-blind people can tell apart. Players also have shapes.
     "a": ("#0067a5", "#2d8fd0"),
     "b": ("#c84e00", "#e06a1b"),
     "c": ("#00805f", "#1ba67f"),
@@ -108,7 +108,7 @@ def paint_of(scene: Scene, player: int) -> str:
 
 
 def signs(game: Game) -> tuple[Sign, ...]:
-    """Return the signs of the picture of a variant, drawn as there, with their meanings."""
+    """Return the signs in the picture of a variant, with their meanings."""
     down = _shape(0, 44, "var(--a)", "var(--white)", 3)
     hidden = f"{down}{write('?', 0, 10, 27, '#ffffff')}"
     up = _shape(1, 44, "var(--face)", "var(--b)", 6) + write(4, 0, 10, 28, "#20180c")
@@ -117,7 +117,7 @@ def signs(game: Game) -> tuple[Sign, ...]:
     found = [
         Sign(hidden, "A Warrior face down, in its player's colour and shape. ? hides its value."),
         Sign(up, "A Warrior face up, with its value."),
-        Sign(f'<g transform="scale(.62)">{_pile(5)}</g>', "A mine with so much gold."),
+        Sign(f'<g transform="scale(.62)">{_pile(5)}</g>', "A mine with this amount of gold."),
         Sign(f'<g transform="translate(0 -28) scale(.5)">{_palisade("")}</g>', "A palisade."),
         *(
             Sign(
@@ -184,7 +184,7 @@ def _changed(scene: Scene) -> set[str]:
 
 
 def _pieces(found: dict[str, Any], name: str) -> Any:
-    """Return what lies on a square, without its value: to see a value is not a change."""
+    """Return the contents of a square without the value, because seeing a value is no change."""
     here = found.get(name)
     return {**here, "value": None} if isinstance(here, dict) else here
 
@@ -198,7 +198,7 @@ def _corner(square: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=4)
 def _ground(board: str) -> Part:
-    """Return what no move changes: the page, the squares and their names."""
+    """Return the fixed parts of the picture: the page, the squares and their names."""
     text = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--page)"/>'
     for square, name in enumerate(SQUARE_NAMES):
         x, y = _corner(square)
@@ -222,7 +222,7 @@ def _ground(board: str) -> Part:
 
 @lru_cache(maxsize=4 * SQUARES)
 def _tint(leader: int | None, name: str) -> Part:
-    """Return the tint of a square, which tells which side leads in its territory."""
+    """Return the tint of a square. It shows the side that leads in the territory."""
     x, y = _corner(SQUARE_NAMES.index(name))
     fill = "none" if leader is None else f"url(#side{leader})"
     rect = f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}"/>'
@@ -359,7 +359,7 @@ def _line(line: int, stands: bool, marked: bool) -> Part:
 
 
 def _palisade(edge: str) -> str:
-    """Return a palisade, from its upper end, with the attributes of its edge."""
+    """Return a palisade with its upper end at the origin. `edge` has the outline's attributes."""
     posts = "".join(
         f'<rect x="{k % 2 * 1.5 - 9.5}" y="{4 + k * 13.1:.1f}" width="{19 - k % 2 * 3}" '
         'height="11.5" rx="4"/>'
@@ -372,7 +372,7 @@ def _palisade(edge: str) -> str:
 
 
 def _spot(scene: Scene, land: Territory) -> str:
-    """Return the square of a territory whose corner holds the points: the first with most room."""
+    """Return the square that shows its territory's points: the first with the most room."""
 
     def crowd(name: str) -> int:
         warrior = scene.view["warriors"].get(name)
@@ -387,8 +387,7 @@ def _spot(scene: Scene, land: Territory) -> str:
 def _score(scene: Scene, square: int, land: Territory) -> Part:
     """Return the points in a walled territory.
 
-    A side that leads with no more points than another has a reinforcement here (ARM-29). Its sign
-    shows a plus.
+    If a side is tied in points but leads by a reinforcement (ARM-29), its sign shows a plus.
     """
     text, at = "", 0.0
     for side, points in enumerate(land.points):
@@ -409,12 +408,12 @@ def _score(scene: Scene, square: int, land: Territory) -> Part:
 
 @lru_cache(maxsize=SQUARES)
 def _no_score(square: int) -> Part:
-    """Return the empty place of the points, for a square that shows none."""
+    """Return an empty part for the points, for a square that shows none."""
     return _at_score(square, "", 0)
 
 
 def _at_score(square: int, text: str, width: float) -> Part:
-    """Return the points of a territory, of some width, in the corner of a square."""
+    """Return the part with a territory's points, in the corner of a square."""
     (x, y), name = _corner(square), SQUARE_NAMES[square]
     left = min(x + 13.0, LEFT + COLUMNS * CELL - 6 - width)
     svg = f'<g id="score-{name}" transform="translate({left:.1f} {y + 7})">{text}</g>'
@@ -425,7 +424,7 @@ def _at_score(square: int, text: str, width: float) -> Part:
 
 
 def _turn(scene: Scene) -> str:
-    """Return whose turn it is, or the result."""
+    """Return the player to move, or the result, in words."""
     view = scene.view
     if (result := view["result"]) is not None:
         won = [p for p in range(scene.game.players) if scene.game.sides[p] in result["winners"]]
@@ -481,7 +480,7 @@ def _panel(scene: Scene, player: int) -> list[Part]:
     you = " (you)" if scene.seat == player else ""
     partner = _partner(scene, player)
     room = wide - 74 - 42 * bool(partner)
-    rows = {  # the name of a part, its top and bottom, and what it shows
+    rows = {  # by the name of a part: its top and bottom, and its SVG
         "player": (
             (-5, PANEL + 5),
             f'<rect width="{wide:.1f}" height="{PANEL}" rx="14" fill="var(--panel)" '

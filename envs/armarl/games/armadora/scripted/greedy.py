@@ -54,7 +54,7 @@ from armarl.games.armadora.state import (
 from armarl.games.armadora.styles import BIG, STYLES, WALLS
 
 TIE_POINTS = 0.5  # the value of winning ties, in points (ARM-29)
-POWER_GOLD = 0.5  # gold that a power must gain; powers are few, and can be used later
+POWER_GOLD = 0.5  # minimum gain of gold for a power, because powers are few and can be kept
 JITTER = 0.01  # in gold; actions that differ by less are equally good, and the draw decides
 
 
@@ -142,7 +142,7 @@ def best_arrow(
 def best_reading(
     t: State, views: Any, reserves: Reserves, now: Real, mask: Mask, draw: float
 ) -> tuple[Any, Any]:
-    """Find the hidden Warrior whose value moves most gold, measured by one point (ARM-23)."""
+    """Find the hidden Warrior for which one point more or less changes most gold (ARM-23)."""
     best, choice = -1.0, -1
     for site in range(SITES):
         action = MAGE + site
@@ -215,7 +215,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
         if gold > best:
             best, choice = gold, action
     if s.stage == TURN:
-        # Passing gives up the own hand. If that costs nothing, it ends the game soonest.
+        # Passing gives up the own hand. If that costs nothing, pass, to end the game soonest.
         passing = worth_with_less(t, views, reserves, points_in_hand(s, me, known))
         if passing + JITTER >= best:
             choice = PASS

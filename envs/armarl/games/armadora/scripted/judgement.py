@@ -1,10 +1,10 @@
-"""Evaluate a position of Armadora for the player to move, from what that player may know.
+"""Evaluation of an Armadora position for the player to move, from that player's information.
 
-The evaluation goes mine by mine. The own side's lead in points around the mine, relative to
-everything that may still change it, gives the chance to take the gold. The sum over the mines is
-the value of the position in gold. If palisades may still divide a territory, a Warrior counts less
-the more steps over open lines it stands from the mine, so walls matter before they close. Warriors
-in hand count where squares are free, so that a 5 is not wasted where a 1 suffices.
+Each mine is evaluated on its own. The own side's lead in points around the mine, relative to the
+variance of this lead, gives the chance to take the gold. The sum over the mines is the value of the
+position in gold. If palisades may still divide a territory, a Warrior counts less with each step
+over open lines from the mine, so walls matter before they close a territory. Warriors in hand count
+where squares are free, so that a 5 is not wasted where a 1 is enough.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from armarl.games.armadora.state import all_warriors, has_gold, side_count, terr
 # The columns of JUDGEMENT.
 (
     STEP,  # factor on a Warrior's weight per step away, in a large territory
-    SIZE,  # increase of this factor for each square by which a territory is smaller
+    SIZE,  # increase of this factor for each square that the territory is smaller
     FREE_VARIANCE,  # variance that a free square adds to a lead, in squared points
-    PATIENCE,  # gold that a palisade must gain more than a Warrior
+    PATIENCE,  # gold by which a palisade must be better than a Warrior
 ) = range(4)
 # The rows are 2, 3 and 4 players, each with the base game and the advanced rules.
 JUDGEMENT = np.array(
@@ -52,10 +52,10 @@ JUDGEMENT = np.array(
     ]
 )
 END_VARIANCE = 0.1  # in squared points; a tie is an even chance, a lead of one is nearly certain
-RESERVE_VARIANCE = 10.0  # what a free square also adds, for each point in hand per free square
-RESERVE_WEIGHT = 1.7  # above 1, since points in hand go to free squares with gold nearby
+RESERVE_VARIANCE = 10.0  # variance that a free square adds per point in hand / free squares
+RESERVE_WEIGHT = 1.7  # above 1, because points in hand go to free squares with gold nearby
 UNIT = 4  # expected points are stored as integers, in quarters of a point
-DIGITS = 5  # binary digits of the most points of one Warrior, 6, in quarters
+DIGITS = 5  # number of binary digits of a Warrior's maximum of 6 points, in quarters
 STEP_BITS = 6  # bits of a number of steps; all ones mean that there is no way
 NO_WAY = (1 << STEP_BITS) - 1
 
@@ -65,7 +65,7 @@ class Sides(NamedTuple):
 
     own: tuple[int, ...]
     rival: tuple[int, ...]
-    other: tuple[int, ...]  # the third side's, with three players
+    other: tuple[int, ...]  # points of the third side, with three players
     hidden: int
 
 
@@ -73,10 +73,10 @@ class Reserves(NamedTuple):
     """The influence of the hands on the points around mines."""
 
     lead: float  # points in hand, own side minus rival
-    other_lead: float  # own side minus third side
+    other_lead: float  # points in hand, own side minus third side
     weight: float  # the weight of such a lead, per free square near a mine
     free_variance: float  # the variance of a lead in points, per free square nearby
-    hidden_variance: float  # the same, per hidden Warrior nearby
+    hidden_variance: float  # the variance of a lead in points, per hidden Warrior nearby
 
 
 class Outlook(NamedTuple):
@@ -153,7 +153,8 @@ def reserves_of(s: State, side: Int, known: Int) -> Reserves:
     sides = side_count(s)
     own = _reserve(s, side, known)
     rival = _reserve(s, (side + 1) % sides, known)
-    other = _reserve(s, (side + 2) % sides, known)  # with two sides the own side, as when tuned
+    # With two sides, `other` is the own side. The constants were tuned with this.
+    other = _reserve(s, (side + 2) % sides, known)
     per_free_square = 1.0 / max(count(s.free), 1)
     variance = 0.0
     for player in range(s.players):
@@ -249,7 +250,7 @@ def steps_to_mines(t: State, square: Int) -> Int:
 
 @kernel
 def _outlook(t: State, sides: Sides, mine: Int) -> Outlook:
-    """Add up the squares around a mine, ring by ring. A ring's squares have equally many steps."""
+    """Add up the squares around a mine in rings. A ring has all squares the same steps away."""
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(t, ring)
     step_weight = _step_weight(t, squares)
@@ -287,7 +288,7 @@ def outlooks_of(t: State, sides: Sides) -> tuple[Any, Any, Any, Any, Any, Any, A
 
 @kernel
 def step_up(lead: Real, variance: Real) -> Real:
-    """Return the chance that a lead holds: 1/2 for a lead of 0, near 1 far above its deviation."""
+    """Return the chance that a lead lasts: 1/2 for a lead of 0, near 1 far above its deviation."""
     return 0.5 + 0.5 * lead / math.sqrt(lead * lead + variance)
 
 

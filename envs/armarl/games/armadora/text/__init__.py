@@ -1,1 +1,1 @@
-"""Armadora in words: description, text drawing, and why an action is illegal."""
+"""Armadora in words: descriptions, text drawings, and explanations of illegal actions."""

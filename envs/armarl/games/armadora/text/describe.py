@@ -30,7 +30,7 @@ def squares_of(word: int) -> list[int]:
 
 
 def palisades_of(state: State) -> list[int]:
-    """Return the lines on which a palisade stands."""
+    """Return the lines with a palisade."""
     return [
         line
         for line in range(LINES)
@@ -39,7 +39,7 @@ def palisades_of(state: State) -> list[int]:
 
 
 def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
-    """Describe a state as JSON types. With a seat, values that it may not see are None.
+    """Describe a state as JSON types. With a seat, values that the seat may not see are None.
 
     After the end every seat sees everything (ARM-36).
     """
@@ -50,7 +50,7 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
     players = range(game.players)
     over = s["stage"] == OVER
     legal_known = not over and seat in (None, s["to_move"])
-    shown = players if over or seat is None else (seat,)  # whose hands
+    shown = players if over or seat is None else (seat,)  # the players whose hands are shown
     return {
         "game": game.name,
         "version": game.version,

@@ -1,4 +1,4 @@
-"""Explain why an action of Armadora is illegal."""
+"""Explanations of illegal actions in Armadora."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def _palisade(state: State, line: int) -> str:
     if state["palisades_left"] == 0:
         return "no palisade is left (ARM-5)"
     if LINE_EAST[line] & state["east"] or LINE_SOUTH[line] & state["south"]:
-        return f"a palisade already stands on {LINE_NAMES[line]} (ARM-12)"
+        return f"there is already a palisade on {LINE_NAMES[line]} (ARM-12)"
     if (LINE_EAST[line] & START_BARRED_EAST[state["board"]]) or (
         LINE_SOUTH[line] & START_BARRED_SOUTH[state["board"]]
     ):
-        return f"{LINE_NAMES[line]} lies outside the {_board(state)} board (ARM-35)"
+        return f"{LINE_NAMES[line]} is outside the {_board(state)} board (ARM-35)"
     return (
         f"a palisade on {LINE_NAMES[line]} would leave a territory of fewer than 4 squares (ARM-12)"
     )
@@ -89,7 +89,7 @@ def _warrior(state: State, player: int, value_and_site: int) -> str:
     if state["hand"][player, value - 1] == 0:
         return f"player {player} has no Warrior of value {value} left (ARM-7)"
     if not START_FREE[state["board"]] >> SITE_SQUARES[site] & 1:
-        return f"{SITE_NAMES[site]} lies outside the {_board(state)} board (ARM-35)"
+        return f"{SITE_NAMES[site]} is outside the {_board(state)} board (ARM-35)"
     return f"a Warrior already lies on {SITE_NAMES[site]} (ARM-11)"
 
 
@@ -105,7 +105,7 @@ def _reinforcement(state: State, player: int, site: int) -> str:
         return f"player {player} has no Warrior on {SITE_NAMES[site]} (ARM-28)"
     if int(territory(state, np.int64(1 << square))) & int(state["free"]):
         return "its territory is not full (ARM-28)"
-    return "a reinforcement already lies in its territory (ARM-28)"
+    return "its territory already has a reinforcement (ARM-28)"
 
 
 def _power(state: State, player: int, action: int) -> str:
@@ -138,7 +138,7 @@ def _target(state: State, player: int, site: int, mage: bool) -> str:
     square = int(SITE_SQUARES[site])
     rule = "ARM-23" if mage else "ARM-26"
     if not int(opposing_warriors(state, player)) >> square & 1:
-        return f"no opposing Warrior lies on {SITE_NAMES[site]} ({rule})"
+        return f"there is no opposing Warrior on {SITE_NAMES[site]} ({rule})"
     if mage:
         return f"the value of the Warrior on {SITE_NAMES[site]} is already known (ARM-23)"
     around = int(territory(state, np.int64(1 << square)))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def states_from(game: Game, view: Description, base: State) -> Iterator[State]:
-    """Yield the one state with a description. Omitted values are as in the deal `base`."""
+    """Yield the one state that a description means. Omitted values are those of the deal `base`."""
     s: Any = np.full(1, base)[0]
     players = game.players
     if "gold" in view:
@@ -99,7 +99,7 @@ def _put_warriors(s: Any, view: Description, players: int) -> None:
         worth = warrior.number("value", 0, 1, VALUES)
         s["warriors"][player] |= 1 << square
         s["value"][square] = worth
-        # If none is left in the hand, it stays at 0, and `valid` refuses the state.
+        # If none is left in the hand, the number stays at 0, and `valid` refuses the state.
         s["hand"][player, worth - 1] -= min(1, s["hand"][player, worth - 1])
         s["face_up"] |= int(warrior.flag("face_up")) << square
         s["arrows"][square] = warrior.number("arrows", 0)
@@ -117,7 +117,7 @@ def _put_warriors(s: Any, view: Description, players: int) -> None:
 
 
 def _put_powers(s: Any, view: Description, players: int) -> None:
-    """Set characters, powers and reinforcements; what is used is worked out from the board."""
+    """Set characters, powers and reinforcements. By default, the board shows the number used."""
     if "characters" in view:
         names = view.words("characters", CHARACTER_NAMES)
         view.each("characters", players)
@@ -140,7 +140,7 @@ def _put_powers(s: Any, view: Description, players: int) -> None:
 
 
 def _numbers(view: Description, key: str, default: list[int]) -> list[int]:
-    """Return a number for each player."""
+    """Return the numbers of a key, one for each player, or the default if there are none."""
     found = view.each(key, len(default))
     if found is None:
         return default

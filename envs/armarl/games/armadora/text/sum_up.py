@@ -8,7 +8,7 @@ from armarl.common.messages import listed
 from armarl.core.pictures.picture import Scene
 from armarl.games.armadora.text.tell import deed, walled
 
-_PAST = (  # the first words of `deed`, and how a summary tells them
+_PAST = (  # the first words of `deed`, in the present and in the past tense
     ("as the Orc places", "as the Orc placed"),
     ("as the Goblin lays", "as the Goblin laid"),
     ("as the Elf shoots", "as the Elf shot"),
@@ -20,7 +20,7 @@ _PAST = (  # the first words of `deed`, and how a summary tells them
 
 
 def sum_up(scenes: Sequence[Scene]) -> str:
-    """Tell a turn: its palisades together, and all else in order."""
+    """Return a turn in words: all other actions in order, then its palisades together."""
     assert scenes[0].last
     name = scenes[0].names[scenes[0].last[0]]
     lines, done = [], []

@@ -1,4 +1,4 @@
-"""An action of Armadora and what came of it, in words, from the views of a seat."""
+"""An action of Armadora and its effects in words, from the views of a seat."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ View = dict[str, Any]
 
 
 def tell(scene: Scene) -> Told:
-    """Tell what the last action did, and how the game ended."""
+    """Return the last action and its effects in words, with the result if the game has ended."""
     assert scene.last
     assert scene.before is not None
     seat, notation = scene.last
@@ -29,7 +29,7 @@ def tell(scene: Scene) -> Told:
 
 
 def deed(scene: Scene, seat: int, notation: str) -> str:
-    """Return what a player did, from its notation: `W3 c4`, `W? c4`, `goblin W2 c4`, …"""
+    """Return an action in words, from its notation: `W3 c4`, `W? c4`, `goblin W2 c4`, …"""
     first, *rest = notation.split()
     place = rest[-1] if rest else ""
     if first in ("P", "orc"):
@@ -60,7 +60,7 @@ def _whose(scene: Scene, place: str) -> str:
 
 
 def walled(scene: Scene) -> Iterator[str]:
-    """Yield the territories that a palisade has made."""
+    """Yield a sentence about the territories that a new palisade has made, if there are any."""
     assert scene.before is not None
     if scene.before["palisades"] == scene.view["palisades"]:
         return
@@ -80,7 +80,7 @@ def _gold(view: View, land: Territory) -> int:
 
 
 def _end(scene: Scene) -> Iterator[str]:
-    """Yield who takes the gold of each territory (ARM-16 to ARM-19), and who has won."""
+    """Yield the result in words: the gold of each territory (ARM-16 to ARM-19), and the winners."""
     view = scene.view
     yield "All Warriors are turned face up."
     for land in territories(view, scene.game.sides):

@@ -1,4 +1,4 @@
-"""The leaders in the territories of a view, as far as it shows them, and how they lead."""
+"""The territories of a view, with the points that the view shows and the leading side."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ class Territory(NamedTuple):
 
     Attributes:
         squares: the names of its squares, in reading order.
-        points: the points of each side that the view shows; a hidden Warrior counts as 1 point.
-        open: for each side, whether hidden Warriors may be worth more.
-        leader: the side with the most of these points, or None for a tie or no points.
+        points: the points of each side that the view shows. A hidden Warrior counts as 1 point.
+        open: for each side, whether it has hidden Warriors, which may be worth more.
+        leader: the side with the most of these points, or None for a tie or no points. A
+            reinforcement decides a tie (ARM-29).
     """
 
     squares: tuple[str, ...]
@@ -25,28 +26,28 @@ class Territory(NamedTuple):
 
     @property
     def best(self) -> tuple[int, ...]:
-        """The sides with the most of these points; none if nobody has any."""
+        """The sides with the most points. Empty if no side has points."""
         most = max(self.points)
         return tuple(side for side, mine in enumerate(self.points) if mine and mine == most)
 
     @property
     def by_reinforcement(self) -> bool:
-        """Whether the leader has no more points than another: a reinforcement leads (ARM-29)."""
+        """Whether the leader is tied in points and leads by a reinforcement (ARM-29)."""
         return self.leader is not None and len(self.best) > 1
 
 
 def won_by_piles(result: dict[str, Any]) -> bool:
-    """Return whether a side with no more gold than another won by its larger piles (ARM-19)."""
+    """Return whether larger piles decided between sides with the same gold (ARM-19)."""
     return bool(result["gold"].count(max(result["gold"])) > len(result["winners"]))
 
 
 def territories(view: dict[str, Any], sides: Sequence[int]) -> list[Territory]:
-    """Return the territories of a view, by their first square."""
+    """Return the territories of a view, in the order of their first squares."""
     walls = set(view["palisades"])
     joined = [
         squares for name, squares in zip(LINE_NAMES, LINE_SQUARES, strict=True) if name not in walls
     ]
-    first = list(range(SQUARES))  # the first square of the territory of each
+    first = list(range(SQUARES))  # for each square, the first square of its territory
     for _ in range(SQUARES):
         before = list(first)
         for a, b in joined:
@@ -60,7 +61,7 @@ def territories(view: dict[str, Any], sides: Sequence[int]) -> list[Territory]:
 
 
 def points_of(warrior: dict[str, Any]) -> int:
-    """Return the points of a Warrior, and of a hidden one the fewest that it can have (ARM-30)."""
+    """Return the points of a Warrior (ARM-30). A hidden Warrior has at least these points."""
     more = 0 if warrior["reinforcement"] is None else 1
     return max(0, (warrior["value"] or 1) - int(warrior["arrows"]) + more)
 
