@@ -54,8 +54,8 @@ class PanelResult:
     held_out: tuple[float, float, float]
 
     def as_dict(self) -> dict[str, Any]:
-        names = ("win_rate", "low", "high")
         """Return the result as plain JSON types."""
+        names = ("win_rate", "low", "high")
         return {
             "score": dict(zip(names, self.score, strict=True)),
             "held_out": dict(zip(names, self.held_out, strict=True)),

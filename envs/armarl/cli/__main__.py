@@ -241,7 +241,12 @@ def _arena(command: argparse.ArgumentParser) -> None:
         help="write results, records (unless --no-records) and the report here; an existing "
         "tournament continues",
     )
-    command.add_argument("--no-records", dest="records", action="store_false")
+    command.add_argument(
+        "--no-records",
+        dest="records",
+        action="store_false",
+        help="keep no record of the single games in the folder",
+    )
     _html(command, "the first 10 games in the folder")
     command.add_argument(
         "--stronger",
