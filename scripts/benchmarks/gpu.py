@@ -89,7 +89,7 @@ def _pgx(game: str, batch: int) -> Measurement:
 
 
 def playouts(variant: Variant, batch: int) -> Callable[[], int]:
-    """Deal games and play them to their end at random. A chunk returns the number of actions."""
+    """Return a chunk that deals games, plays them at random to the end and counts the actions."""
     game = _game(variant)
     seeds = game.put(np.arange(batch))
 

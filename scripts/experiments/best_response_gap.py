@@ -5,8 +5,8 @@
 
 The script trains best responses to each player in Kuhn poker and on Armadora's mini board, with the
 code of `armarl exploit`, in subfolders of the given folder. For each player it prints a row with
-mean returns over both seats: of an exact best response, of the trained responses (computed in the
-game's tree), and of the last match. A run that was stopped continues.
+mean returns over both seats. The columns are the exact best response, each trained response
+(computed in the game's tree), and the last match. A run that was stopped continues.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def test_in_a_file_a_chart_is_its_content() -> None:
         assert restore_game("armada", {"chart": content}) is make_game("armada")
     for other in ("/etc/passwd", "standard.txt", STANDARD, 7, ["a\nb"]):
         for option in ("chart", "dice"):
-            with pytest.raises(ValueError, match=f"must hold the content of its {option}"):
+            with pytest.raises(ValueError, match=f"must be the content of the {option}"):
                 restore_game("armada", {option: other})
 
 

@@ -97,7 +97,7 @@ def test_a_policy_s_chart_is_no_path(
     monkeypatch.setattr("armarl.games.armada.chart.loading._text_of", opened.append)
     monkeypatch.setattr("armarl.games.armada.dice.read_text", opened.append)
     for load in (policy_game, load_policy):
-        with pytest.raises(PolicyError, match=f"a file must hold the content of its {option}"):
+        with pytest.raises(PolicyError, match=f"the option {option} in a file must be the content"):
             load(path)
     assert not opened
 
@@ -144,7 +144,7 @@ def _judge(**changes: Any) -> dict[str, Any]:
         (_judge(near=0, far=0), "must have 1 to 65536 outputs, not 0"),
         (_judge(prizes=0), "must have 1 to 65536 outputs, not 0"),
         (_judge(whole=70_000), "must have 1 to 65536 outputs, not 70000"),
-        (_judge(far=5), "near and far must have the same number"),
+        (_judge(far=5), "must have equally many outputs, not"),
         (
             {**_judge(), "near.1.weight": np.zeros((4, 4), np.float32)},
             "part near must have 1 layer, not 2",

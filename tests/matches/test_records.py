@@ -311,7 +311,7 @@ def test_a_record_with_dice_of_one_s_own(tmp_path):
         read(tmp_path, standard)
     with pytest.raises(RecordError, match="line 2: the variant cannot be made: the combat die"):
         read(tmp_path, text.replace("[3, 0, 1, -1, -3, -3]", "[3]", 1))
-    with pytest.raises(RecordError, match="must hold the content of its dice"):
+    with pytest.raises(RecordError, match="must be the content of the dice"):
         read(tmp_path, text.replace(json.dumps(dice), '"/dev/zero"', 1))
 
 

@@ -113,8 +113,9 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
         ValueError: there are fewer than 2 deals. One deal does not show how much deals differ.
     """
     players, sides = tally.members.shape[2], tally.members.shape[1]
-    if np.count_nonzero(tally.shares.any(axis=(1, 2))) < LEAST_DEALS:
-        raise ValueError(f"ratings need at least {LEAST_DEALS} deals with results")
+    deals = np.count_nonzero(tally.shares.any(axis=(1, 2)))
+    if deals < LEAST_DEALS:
+        raise ValueError(f"ratings need results of at least {LEAST_DEALS} deals, not {deals}")
     contrasts = _contrasts(players, sides, anchor)
     found = _with_intervals(tally, contrasts, resamples, seed)
     pairs = players * (players - 1) // 2

@@ -26,7 +26,10 @@ class Board:
         return None if again else f"\n{text}"
 
     def follow(self, states: States) -> None:
-        """Note a later state. If its turn is another one, `drawn` draws the next state again."""
+        """Check the state after an action.
+
+        If a new turn has begun, the next call of `drawn` draws the board.
+        """
         if int(self._game.turns_of(states)[0]) != self._turn:
             self._turn = -1
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from armarl.matches.records import Record
     from armarl.replays.replay import Opinions
 
-_MOST_RESULT = 1 << 26  # maximum size of an earlier result in bytes; results have a few kilobytes
+_MOST_RESULT = 1 << 26  # maximum size of an earlier result in bytes; usual: a few kilobytes
 FIRST_GAMES = 10  # number of games on the pages of matches and tournaments
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 

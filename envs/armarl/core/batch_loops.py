@@ -463,7 +463,7 @@ class Sights(NamedTuple):
 
     states: States  # (n,)
     over: Int8s  # (n,) as in `Plays`
-    legal: PackedMasks  # (n, words) written; the caller cannot change it
+    legal: PackedMasks  # (n, words) written: copies of the masks that the caller cannot change
     spare: Int8s  # (2 * threads, actions) scratch, because other threads may write to `masks`
     seats: Int64s  # (n,) written: the seat to move
     observations: WrittenRows  # float32 (n, size)

@@ -181,8 +181,11 @@ def check_judge(game: Game, tensors: Tensors, activation: object, advisers: int)
     except ValueError as error:
         raise NetworkError(str(error)) from error
     width = _check_part(tensors, "near", layout.features, most=1)
-    if _check_part(tensors, "far", layout.rest, most=1) != width:
-        raise NetworkError("the parts near and far must have the same number of outputs")
+    far = _check_part(tensors, "far", layout.rest, most=1)
+    if far != width:
+        raise NetworkError(
+            f"the parts `near` and `far` must have equally many outputs, not {width} and {far}"
+        )
     for part, inputs, outputs in (
         ("prizes", width, layout.sides),
         ("whole", layout.whole, 1),

@@ -143,8 +143,8 @@ class Afterstates:
             states: states of games in progress, shape (n,). Information hidden from the seats has
                 no influence.
             seats: the seats to move, int64, shape (n,).
-            net: the judge's weights. The judge also values positions in which an action has ended
-                the game. Hidden information stays hidden from it there.
+            net: the judge's weights. The judge also values the final position if an action ends
+                the game. It does not see hidden information in that position either.
 
         Raises:
             TypeError, ValueError: there is not one seat for each state, or a seat does not exist.

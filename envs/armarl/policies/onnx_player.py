@@ -2,7 +2,8 @@
 
 A file contains a graph of arithmetic operations and its weights, so loading it runs no code. The
 whole file is read once. It is refused if its weights are in another file. It is also refused if it
-draws random numbers, because games must repeat from their seeds.
+draws random numbers, because games must be reproducible from
+their seeds.
 """
 
 from __future__ import annotations

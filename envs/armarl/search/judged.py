@@ -65,9 +65,9 @@ class JudgeSearchPlayer:
         Args:
             game: the variant to play.
             player: the player with the judge.
-            simulations: number of simulations per decision. The default is 200 if you give neither
-                budget. Each simulation evaluates the positions after all legal actions of one new
-                row of the tree.
+            simulations: number of simulations per decision. Default: 200, unless you give
+                `milliseconds`. Each simulation evaluates the positions after all legal actions at
+                one new node of the tree.
             milliseconds: time per decision on one thread, instead of `simulations`. The actions
                 then depend on the machine.
             exploration: weight of rarely tried actions (the constant of PUCT).

@@ -329,7 +329,7 @@ class House:
         if not table.is_over:
             raise RefusedError("finish this game first, or resign")
         n, about = table.game.players, table.about
-        came = [(seat - move_on) % n for seat in range(n)]  # earlier seat of each seat's occupant
+        came = [(seat - move_on) % n for seat in range(n)]  # the old seat, by new seat
         again = self._begin(
             table.game,
             [about.players[seat] for seat in came],

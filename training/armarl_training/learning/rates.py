@@ -8,7 +8,7 @@ LONGEST_GRADIENT = 1.0
 
 
 def minibatches(rows: int, minibatch: int) -> int:
-    """Return the number of parts of about `minibatch` rows into which to split some rows."""
+    """Return the number of minibatches, of about `minibatch` rows each, for `rows` rows."""
     return max(1, round(rows / minibatch))
 
 

@@ -88,7 +88,7 @@ def _found(name: str) -> Callable[..., Any]:
 
 
 def _fault(game: Game, returns: NDArray[np.float64], games: int) -> str | None:
-    """Return the fault of an array that should contain the returns of `games` games, or None."""
+    """Describe the fault of an array of returns of `games` games; None if it is valid."""
     if returns.shape != (games, game.players):
         return f"must return shape (games, players), {(games, game.players)}, not {returns.shape}"
     if not np.isfinite(returns).all() or np.abs(returns).max(initial=0) > 1:

@@ -48,7 +48,7 @@ class IntegerObservations:
         if most >= 1 << 15:
             raise ValueError(
                 f"in the observation of {game.name}, {widest.name} goes up to {most}, but learners "
-                f"store numbers up to {(1 << 15) - 1}; choose options of the game that limit it"
+                f"store numbers up to {(1 << 15) - 1}; choose game options that lower this maximum"
             )
         self.scales = np.empty(table.size, np.float32)
         own = np.zeros(table.size, np.bool_)

@@ -137,8 +137,8 @@ def _refuse_other_measures(space: Space) -> None:
     for key in space:
         if key.split(".")[0] in MEASURE:
             raise ConfigError(
-                f"{key[:100]} decides which games measure a trial, so it cannot be searched for; "
-                "give it one value, and run one sweep per value"
+                f"{key[:100]} changes the games by which trials are compared, so a sweep cannot "
+                "vary it; give it one value, and run one sweep per value"
             )
 
 

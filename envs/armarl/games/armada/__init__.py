@@ -139,7 +139,10 @@ def restore(**options: Any) -> Game:
         source = options.get(name)
         text = isinstance(source, str) and "\n" in source
         if source is not None and not isinstance(source, Mapping) and not text:
-            raise ValueError(f"a file must hold the content of its {name}, not {shortened(source)}")
+            raise ValueError(
+                f"the option {name} in a file must be the content of the {name} (several lines of "
+                f"text, or a mapping), not {shortened(source)}"
+            )
     return make(**options)
 
 
