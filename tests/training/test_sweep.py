@@ -64,7 +64,7 @@ def test_what_is_searched_for():
         ("network.activation=relu,relux", "activation"),
         ("seed=1", "nothing to search for"),
         ("evaluation.opponents=[random],[greedy]", "evaluation.opponents decides which games"),
-        ("evaluation.games=2..4", "cannot be searched for"),
+        ("evaluation.games=2..4", "a sweep cannot vary it"),
         ("options.players=2,3", "options.players decides which games"),
         ("game=armadora,armada", "game decides which games"),
         ("ppo.learning_rate=1e-4..3e-3:lg", "only :log may follow low..high"),

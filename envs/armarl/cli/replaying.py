@@ -48,7 +48,7 @@ def _some(records: Iterable[Record], path: Path) -> list[Record]:
     found = list(islice(records, MOST_GAMES + 1))
     if not found:
         raise ValueError(
-            f"{printable(str(path))} has no games, or none of those that --games names"
+            f"{printable(str(path))} has no games, or none that --games names"
         )
     if len(found) > MOST_GAMES:
         raise ValueError(
