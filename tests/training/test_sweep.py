@@ -63,10 +63,13 @@ def test_what_is_searched_for():
         ("ppo.epochs=0..3", "greater than 0"),
         ("network.activation=relu,relux", "activation"),
         ("seed=1", "nothing to search for"),
-        ("evaluation.opponents=[random],[greedy]", "evaluation.opponents decides which games"),
+        (
+            "evaluation.opponents=[random],[greedy]",
+            "evaluation.opponents changes the games by which",
+        ),
         ("evaluation.games=2..4", "a sweep cannot vary it"),
-        ("options.players=2,3", "options.players decides which games"),
-        ("game=armadora,armada", "game decides which games"),
+        ("options.players=2,3", "options.players changes the games by which"),
+        ("game=armadora,armada", "game changes the games by which"),
         ("ppo.learning_rate=1e-4..3e-3:lg", "only :log may follow low..high"),
     ],
 )
