@@ -301,7 +301,7 @@ def test_a_policy_that_is_replaced_is_another_player(tmp_path, how):
     save_again(path, 1)
     name = re.escape(first.players[0])
     for deals in (2, 4):
-        with pytest.raises(ArenaError, match=f"games of another {name} than .*another folder"):
+        with pytest.raises(ArenaError, match=f"another player named {name}: .*another folder"):
             play_tournament(TWO, players, deals, folder=folder)
     assert read_tournament(folder) == first
 
@@ -312,7 +312,7 @@ def test_a_namesake_is_another_player(tmp_path):
     ]
     play_tournament(TWO, [runs[0], "random"], 2, folder=tmp_path / "arena")
     for other in (runs[1], load_policy(runs[1], TWO), Named("seed0", TWO)):
-        with pytest.raises(ArenaError, match="games of another seed0 than this one"):
+        with pytest.raises(ArenaError, match="another player named seed0: "):
             play_tournament(TWO, [other, "random"], 2, folder=tmp_path / "arena")
     same = load_policy(runs[0], TWO)
     assert len(play_tournament(TWO, [same, "random"], 3, folder=tmp_path / "arena").games) == 6
