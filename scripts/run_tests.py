@@ -1,7 +1,7 @@
 """Set up `.venv` and run the checks and tests of CI: `python3 scripts/run_tests.py`.
 
 The script checks style, types and spelling, builds the documentation site, and runs all tests in
-three processes.
+two processes.
 
     python3 scripts/run_tests.py --fast       a few tests of every folder, in under three minutes
     python3 scripts/run_tests.py --coverage   only the tests, with a report of the lines they run
@@ -67,8 +67,7 @@ FAST = (
     "web/test_server.py::test_a_key_is_for_its_seats_alone",
     "web/test_table.py::test_a_request_that_is_sent_twice_plays_once",
 )
-# Three processes, because many tests wait for another process: a browser, a server, a killed run.
-PARALLEL = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
+PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
 # Tests that run without compilation to measure the coverage of kernels. They take seconds.
 PLAIN = ("games/armadora/test_rules.py", "games/armada/test_turn_rules.py", "games/kuhn_poker")
 

@@ -232,7 +232,7 @@ def test_a_folder_has_a_name() -> None:
 def test_numbers_of_other_types_are_other_settings(folder: Path, changes: dict[str, Any]) -> None:
     path = folder / "settings.json"
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
-    with pytest.raises(ArenaError, match="with other"):
+    with pytest.raises(ArenaError, match="with a different setting"):
         play_tournament(GAME, PLAYERS, 4, folder=folder)
 
 
