@@ -24,9 +24,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+
+from page_parts import filled  # noqa: E402
+
 DOCS = ROOT / "docs" / "environments"
 ROWS, PAGE = DOCS / "frameworks.json", DOCS / "frameworks.md"
-BEGIN, END = "<!-- the table of scripts/checks/frameworks.py -->", "<!-- its end -->"
 MODES = ("one-seat", "all-seats")
 WHEN = ("before", "after")  # measurements before and after training
 COMMON = [
@@ -103,9 +106,8 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def write_page(rows: list[dict[str, Any]]) -> None:
     """Replace the table in the page by a table of these results."""
-    before, rest = PAGE.read_text("utf-8").split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table(rows)}\n\n{END}{after}", "utf-8")
+    made = {"libraries": f"\n{table(rows)}\n"}
+    PAGE.write_text(filled(PAGE.read_text("utf-8"), made), "utf-8")
 
 
 def main() -> None:
@@ -128,8 +130,7 @@ def main() -> None:
             rows.append(new)
             ROWS.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
             print(seed, table([new]).splitlines()[-1], flush=True)
-            if BEGIN in PAGE.read_text("utf-8"):
-                write_page(rows)
+            write_page(rows)
 
 
 if __name__ == "__main__":

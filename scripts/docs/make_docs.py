@@ -18,12 +18,12 @@ from api_page import api_page
 from armarl.core.game import Game
 from armarl.games.catalogue import OURS, game_entry
 from armarl.games.make_game import make_game
+from page_parts import filled
 from policy_tables import (
     BEST_RESPONSES,
     best_responses,
     cards,
     drawings,
-    filled,
     overview,
     section,
 )

@@ -46,14 +46,18 @@ from armarl_training.common.svg_plots import COLOURS, Axes, picture, text, ticks
 from armarl_training.config.training_config import TrainingConfig, load_config
 from armarl_training.run.run import Report, resume_run, start_run
 
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts" / "docs"))
+
+from page_parts import filled  # noqa: E402
+
 QUICK = ("armadora-quick", "armada-quick")
 DECISIONS = 100_000  # number of decisions per run of MaskablePPO
 # Minutes between two points of MaskablePPO's curve; and against each opponent, the number of games
 # per point and of games at the end. Games of Armada take longer.
 MEASURING = {"armadora": (0.5, 100, 200), "armada": (1.0, 50, 100)}
 POINTS = 60  # number of points of a curve in the pictures
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "training"
-BEGIN, END = "<!-- made by scripts/experiments/baselines.py -->", "<!-- its end -->"
+DOCS = ROOT / "docs" / "training"
 COLUMNS = ("baseline", "seed", "decisions", "minutes", "opponent", "win_rate")
 Rows = list[dict[str, float]]
 
@@ -168,10 +172,8 @@ def write_page(folder: Path) -> None:
     for name in ("baselines.json", "baselines.csv", *names):
         shutil.copyfile(folder / name, kept / name)
     page = DOCS / "baselines.md"
-    before, rest = page.read_text("utf-8").split(BEGIN)
-    after = rest.split(END)[1]
-    made = "\n".join(_page_lines(results))
-    write_text(page, f"{before}{BEGIN}\n\n{made}\n\n{END}{after}")
+    made = {"baselines": "\n".join(["", *_page_lines(results), ""])}
+    write_text(page, filled(page.read_text("utf-8"), made))
 
 
 def _page_lines(results: dict[str, Any]) -> Iterator[str]:

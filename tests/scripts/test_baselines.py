@@ -70,7 +70,7 @@ def test_what_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
 
     page = tmp_path / "docs" / "baselines.md"
     page.parent.mkdir()
-    page.write_text(f"before\n{baselines.BEGIN}\nold\n{baselines.END}\nafter\n")
+    page.write_text("before\n<!-- baselines -->\nold\n<!-- /baselines -->\nafter\n")
     monkeypatch.setattr(baselines, "DOCS", page.parent)
     monkeypatch.setattr(sys, "argv", ["baselines.py", str(tmp_path), "--page"])
     assert baselines.main() == 0
