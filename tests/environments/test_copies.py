@@ -25,7 +25,15 @@ from armarl.players.registry import shipped_policies
 from armarl_training.vec_env import make_vec_env
 from variants import KUHN_POKER
 
-WAYS = [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]
+
+def out_of_band(env: Any) -> Any:
+    """Pickle with the arrays outside, as Ray does. They come back read-only."""
+    outside: list[pickle.PickleBuffer] = []
+    rest = pickle.dumps(env, protocol=5, buffer_callback=outside.append)
+    return pickle.loads(rest, buffers=[bytes(buffer.raw()) for buffer in outside])
+
+
+WAYS = [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), out_of_band]
 
 
 def going_on(env: Any, steps: int) -> list[Any]:

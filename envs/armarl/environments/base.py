@@ -16,6 +16,7 @@ from armarl.core.game import Game, check_game
 from armarl.core.pictures.picture import Picture
 from armarl.core.pictures.sheet import WIDTH
 from armarl.environments.one_thread import AtWork, alone
+from armarl.environments.pickling import WritableArrays
 from armarl.games.make_game import check_options, make_game
 
 RENDER_MODES = ("human", "ansi", "rgb_array")
@@ -37,7 +38,7 @@ def until_reset() -> Any:
     return _UntilReset()
 
 
-class GameFace:
+class GameFace(WritableArrays):
     """Base class of the environments that play one game, with their common methods.
 
     Only one thread at a time may use an environment. A call during another thread's call raises

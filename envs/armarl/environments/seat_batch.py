@@ -22,6 +22,7 @@ from armarl.core.game import Game
 from armarl.core.threads import LEAST_GAMES_OF_LIGHT_LOOPS
 from armarl.core.verbs import ILLEGAL, PLAYING
 from armarl.environments import seat_loops
+from armarl.environments.pickling import WritableArrays
 from armarl.environments.seat_loops import LEARNER
 from armarl.players.protocol import Player, choose_legally
 from armarl.players.registry import PlayerLike
@@ -29,7 +30,7 @@ from armarl.players.simple_players import RandomPlayer
 from armarl.roster.make_player import make_player
 
 
-class SeatBatch:
+class SeatBatch(WritableArrays):
     """A batch of games. A step plays from one decision of the learner to the next.
 
     Attributes:
@@ -228,7 +229,7 @@ class SeatBatch:
         self.game.play(self.states, games, actions)
 
 
-class AgainstOpponents:
+class AgainstOpponents(WritableArrays):
     """A base class of single-seat environments that adds `opponents`."""
 
     _batch: SeatBatch

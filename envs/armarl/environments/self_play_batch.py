@@ -28,6 +28,7 @@ from armarl.environments.batch_arguments import (
     refuse_games_over,
 )
 from armarl.environments.one_thread import AtWork, alone
+from armarl.environments.pickling import WritableArrays
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Turn:
         return none
 
 
-class SelfPlayBatch:
+class SelfPlayBatch(WritableArrays):
     """A batch of games in lockstep. Each step takes one action per game, for the seat to move.
 
     A step returns the seat to move, its observation and its action mask. At the end of a game it
