@@ -47,7 +47,7 @@ class _Page:
 
 @lru_cache(maxsize=8)
 def _page(chart: Chart, raster: Raster | None) -> _Page:
-    """Return a chart's page. The cache needs the map: charts with different maps can be equal."""
+    """Return a chart's page. The cache also needs the map: charts with other maps can be equal."""
     return _Page(chart)
 
 

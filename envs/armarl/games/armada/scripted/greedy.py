@@ -199,7 +199,7 @@ def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tu
 
 @kernel
 def row_of(s: State, number: Int, colour: Int, fixed: State) -> Int:
-    """Return the index in `styles.STYLES` of a style's row, by the table and the colour's stance."""
+    """Return the index in `styles.STYLES` of a style's row, by table and the colour's stance."""
     return FIRST_ROWS[number][2 * (s.players - 2) + s.cards] + _stance(s, colour, fixed)
 
 
