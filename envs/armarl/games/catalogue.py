@@ -36,8 +36,8 @@ class GameEntry:
         summary: a short description of the game.
         players: the possible numbers of players, the default first.
         switches: the options that are on or off. Their names occur in environment ids.
-        others: further variants that have environment ids: the name of the variant in the id, and
-            its options.
+        others: further variants with environment ids: a mapping from the name of the variant in the
+            id to its options.
         notation: a sentence that explains the notation of actions to a person.
 
     Example:
@@ -81,7 +81,7 @@ class GameEntry:
         return import_module(f"{self.module}.{name}")
 
     def page(self, name: str) -> str:
-        """Return the text of a page of the game's package, such as rules.md, or "" without it."""
+        """Return the text of a page of the game's package, such as rules.md; "" if it has none."""
         file = files(self.module).joinpath(name)
         return file.read_text(encoding="utf-8") if file.is_file() else ""
 
@@ -197,6 +197,6 @@ def _find_installed() -> None:
             on_installed(point.load())
         except Exception as error:  # a module of another package may raise anything
             kind = type(error).__name__
-            told = f"the entry point {point.name} = {point.value} has no game: {kind}: {error}"
+            told = f"the entry point {point.name} = {point.value} cannot be used: {kind}: {error}"
             _broken.append(brief(told))
             warnings.warn(_broken[-1], stacklevel=2)

@@ -18,7 +18,8 @@ class GameModule(Protocol):
     def make(self, **options: Any) -> Game:
         """Return the variant with these options, which include `players`.
 
-        Every option has a default. The same options give the same object each time.
+        Every option has a default. Calls with the same options return the same object while a
+        cache keeps it.
 
         Raises:
             ValueError: a value is out of range.

@@ -156,7 +156,7 @@ def _make(
         "max_turns": max_turns,
         "chart": None if chart == load_chart() else chart.text or chart.as_dict(),
     }
-    # Omit the standard dice, so that the options equal those in files older than the option.
+    # Omit the standard dice: the options then equal those in files older than the option `dice`.
     if dice != load_dice():
         options |= {"dice": dice.as_dict()}
     fixed = _fixed(cards, enrolment, chart, dice)

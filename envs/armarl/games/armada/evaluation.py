@@ -2,8 +2,8 @@
 
 Depth-limited search uses this estimate. Each colour has a strength: the exponential of a weighted
 sum of its territories, bands, gold, ships and cards, and of its nearness to victory (ADA-27). The
-win probability of a player is proportional to the strengths of its colours, unless the game is
-truncated first.
+win probability of a player is proportional to the sum of the strengths of its colours, unless the
+game is truncated first.
 
 The weights were fitted by maximum likelihood of the winners, on positions from games between greedy
 players that played 5, 20 or 50 percent of their actions at random, with and without cards. The

@@ -4,14 +4,14 @@ Everything is public except the cards in other hands, the cards a strategist loo
 of the deck. A seat may know more than the current position shows: it has seen cards, and it has
 seen which players were asked for a card. The state keeps this knowledge:
 
-- `remembered[seat]`: cards that the seat's strategist saw and left. Then the deck was shuffled.
-  These cards are still in the deck, except for those that other seats have drawn since. At most
+- `remembered[seat]`: cards that the seat's strategist saw and left in the deck. The deck was then
+  shuffled. These cards are still in it, except for those that other seats have drawn since. At most
   `drawn[seat, other]` of them are in the hand of seat `other`, among its most recent cards.
 - `answers[seat]`: a player that was asked for a card (ADA-32, ADA-33) holds such a card until it
   plays one. A player that was not asked, although a holder of the card would have been asked, lacks
   the card until it draws.
 
-A seat could also draw conclusions from turns that end by themselves (ADA-15, ADA-26). The state
+A seat could also draw conclusions from turns that end automatically (ADA-15, ADA-26). The state
 does not keep these conclusions.
 """
 

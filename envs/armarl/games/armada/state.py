@@ -56,7 +56,7 @@ CARD_PRICE = np.int64(2)  # ADA-32: price in coups, and in gold
 LAIR_HELD = 4  # ADA-27, ADA-31: territories needed to hold a lair
 
 # ADA-28: values of `claims`. A new claim was laid in its colour's current turn and becomes due at
-# the end of that turn. A due claim is judged at the next end of its colour's turn.
+# the end of that turn. A due claim is judged the next time that the colour's turn ends.
 NO_CLAIM, NEW_CLAIM, CLAIM_DUE = np.arange(3)
 
 # Constants that are passed as arguments are NumPy integers, because Numba would compile a function
@@ -168,14 +168,14 @@ STATE = record_type(
         ("supply_gold", np.int8),
         ("supply_tribes", np.int8),
         ("box", np.int8),  # ships in the box
-        # Index 0 is the turn, index 1 the raid that interrupts it. `raid` tells which is under way.
+        # Index 0 is the turn, index 1 the raid that interrupts it. `raid` is the current index.
         ("colour", np.int8, 2),
         ("coups", np.int8, 2),
         ("enrolled", np.int8, 2),
         ("more_coups", np.int8, 2),
         ("raid", np.int8),
         ("asked", np.int8),  # ADA-33: number of colours already asked or skipped
-        ("idle", np.int8),  # ADA-26: turns in a row that ended by themselves
+        ("idle", np.int8),  # ADA-26: turns in a row that ended automatically
         ("claims", np.int8, FOUR),  # ADA-28
         ("stage", np.int8),
         ("to_move", np.int8),
@@ -198,9 +198,9 @@ STATE = record_type(
         ("deck", np.int8, ALL_CARDS),
         ("deck_size", np.int8),
         # Knowledge of cards that were seen or asked for (see `knowledge`).
-        ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # seen and left in the deck
+        ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # seen and left in the deck by a seat
         ("drawn", np.int8, (MAX_PLAYERS, MAX_PLAYERS)),  # drawn since then by each other player
-        ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # cards that a player surely holds or lacks
+        ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # cards known to be held or lacked
         # The variant, and the winner.
         ("seat_of", np.int8, FOUR),  # the player of each colour, or -1
         ("neutral", np.int8),  # ADA-12: nobody's colour, or -1
@@ -243,13 +243,13 @@ def is_enemy(s: State, colour: Int, other: Int) -> Int:
 
 @kernel
 def city_place(city: Int, fixed: State) -> Int:
-    """Return the place of a city, 0 to 11."""
+    """Return the place of a city (numbered 0 to 11)."""
     return np.int64(fixed.cities[city])
 
 
 @kernel
 def post_place(post: Int, fixed: State) -> Int:
-    """Return the place of a trading post, 0 to 4."""
+    """Return the place of a trading post (numbered 0 to 4, the Centre first)."""
     return np.int64(fixed.posts[post])
 
 
@@ -334,7 +334,7 @@ def lairs_held(owned: Int) -> Int:
 def border_from(border: Int, fixed: State) -> Int:
     """Return the place that a border starts from.
 
-    The number of this place's first border is at most `border`. It is the last such place.
+    It is the last place whose first border has a number of at most `border`.
     """
     by_land = border < fixed.sea_borders[0]
     low, high = np.int64(0), np.int64(MAX_PLACES)
@@ -406,7 +406,7 @@ def room(s: State, place: Int) -> Int:
 def may_enter(s: State, place: Int, colour: Int) -> Int:
     """ADA-18, ADA-19: return whether bands may enter: cleared land, or a ship with room for them.
 
-    Bands of another colour prevent it. Cleared land is explored and has no tribes.
+    Bands of another colour prevent entering. Cleared land is explored and has no tribes.
     """
     if holds_others(s, place, colour):
         return False

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
     PARTNER_POST_GOAL,  # goal: a post of that other colour, if the acting colour has the Centre
     BREAK_GOAL,  # goal: a territory of an enemy that has claimed victory
     BREAK_POST_GOAL,  # goal: a post of such an enemy
-    NEARLY_GOAL,  # goal: a city whose enemy owner is at most one city short of ADA-27
+    NEARLY_GOAL,  # goal: a city whose enemy owner needs at most one more city (ADA-27)
     MAN_GOAL,  # goal: an own post with too few bands to hold it
     MAN_VICTORY_GOAL,  # goal: such a post, if the colour is in victory
     MAN_CITY_GOAL,  # goal: an own city in an enemy lair with too few bands to hold it
@@ -57,7 +57,7 @@ from numpy.typing import NDArray
     EXPLORE_COST,  # reduction of EXPLORE_WORTH per unit of cost, in quarters
     CONVERT_WORTH,  # worth of converting gold
     ENROL_WORTH,  # worth of enrolment
-    AT_SHIPS,  # bands put with each ship at the start
+    AT_SHIPS,  # bands put on each territory with a ship at the start
 ) = range(50)
 FAR = 120  # cost of non-goals, and of places without a way to a goal
 

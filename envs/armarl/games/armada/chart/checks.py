@@ -178,7 +178,8 @@ class Draft:
         for t, where in self.territories:
             if t.lair != lair and t.island in islands:
                 raise ChartError(
-                    f"{where}: {t.name} of {t.lair} is on {t.island}, an island of {group}"
+                    f"{where}: {t.name} of {t.lair} is on {t.island}, an island of {group}; "
+                    "an island must not be shared (ADA-1)"
                 )
         cities = [t.name for t, _ in there if t.city]
         if lair in COLOURS and len(cities) != CITIES:

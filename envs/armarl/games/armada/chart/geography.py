@@ -127,8 +127,8 @@ class Chart:
     def farthest(self) -> tuple[int, ...]:
         """ADA-12: the lair that is farthest from each lair, in play order.
 
-        The distance of two lairs is the sum of the shortest ways from each city of one to each city
-        of the other. If several lairs are farthest, the next but one in play order is chosen
+        The distance between two lairs is the sum of the shortest ways from each city of one to each
+        city of the other. If several lairs are farthest, the next but one in play order is chosen
         if it is one of them, else the next one.
         """
         ways = {city: self.ways_from(city) for lair in self.cities for city in lair}

@@ -86,7 +86,7 @@ class Outlines:
 
     @cached_property
     def widest_water(self) -> Point:
-        """The point farthest from all land that is also well away from where ships are drawn."""
+        """The point that is farthest from all land and from the points where ships are drawn."""
         step = SIZE / 28
         places = range(len(self._chart.territories))
         land = self._outline(places)

@@ -148,7 +148,7 @@ def _offer_landwards(s: State, mask: Mask, place: Int, fixed: State) -> Int:
 def _offer_seawards(s: State, mask: Mask, place: Int, fixed: State) -> Int:
     """Offer to move to, attack or scuttle a ship on a contiguous square, or to sail.
 
-    A ship sails to a square without a ship.
+    A ship may sail to any contiguous square without a ship.
     """
     colour = np.int64(s.owner[place])
     for border in range(fixed.sea_borders[place], fixed.sea_borders[place + 1]):
@@ -214,7 +214,7 @@ def _offer_conversions(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _may_convert_in_city(s: State, colour: Int, city: Int, fixed: State) -> Int:
-    """ADA-25: return whether the colour owns a city with gold, and 2 cities of its lair."""
+    """ADA-25: return whether the colour owns a city with gold, and 2 cities of that lair."""
     place = city_place(city, fixed)
     if s.gold[place] == 0 or s.owner[place] != colour:
         return False

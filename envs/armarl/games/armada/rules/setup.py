@@ -123,7 +123,7 @@ def _begin_preliminary(s: State) -> None:
 
 @kernel
 def place_ship(s: State, city: Int, fixed: State) -> None:
-    """ADA-13: put a ship on a city. After the second one the bands are spread."""
+    """ADA-13: put a ship on a city. After the second ship, the bands are spread."""
     flip_ship(s, city_place(city, fixed))
     s.box -= 1
     s.count += 1

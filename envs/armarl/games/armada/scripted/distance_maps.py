@@ -232,7 +232,7 @@ def set_markets(s: State, colour: Int, home: Any, fixed: State) -> None:
 
 @kernel
 def owns_gold(s: State, colour: Int) -> Int:
-    """Return whether a colour has any gold. Without gold, the costs of ways home are not needed."""
+    """Return whether a colour has any gold. If not, the costs of ways home are not needed."""
     for place in range(s.places):  # noqa: SIM110 - Numba
         if s.gold[place] > 0 and is_own(s, place, colour):
             return True
@@ -243,7 +243,7 @@ def owns_gold(s: State, colour: Int) -> Int:
 def set_landings(s: State, colour: Int, cost: Any, ferry: Any, fixed: State) -> Int:
     """Set `ferry` to 0 where a ship can fetch waiting bands, else to FAR.
 
-    Return whether there are any such bands.
+    Return whether any bands are waiting.
     """
     ferry[:] = FAR
     any_wait = False

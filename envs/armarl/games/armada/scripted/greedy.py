@@ -142,7 +142,7 @@ from armarl.games.armada.style_columns import (
 from armarl.games.armada.styles import FIRST_ROWS, STYLES
 
 DRAWS = 2.0**53  # number of different values of the fraction of `draw`
-FERRYING = 3  # a place with exactly 3 bands sends one to crew a ship that fetches others
+FERRYING = 3  # a place with so many bands sends one to crew a ship that fetches others
 
 
 @kernel

@@ -249,7 +249,7 @@ class _Reasons:
         if s["bands"][to] and not self._own(to):
             return f"bands of {owner_name(s['owner'][to])} are on {name} (ADA-18, ADA-19)"
         if is_sea(to):
-            return f"the ship on {name} is full: it holds {SHIP_ROOM} pieces (ADA-19)"
+            return f"the ship on {name} is full: it carries {SHIP_ROOM} pieces (ADA-19)"
         if is_unexplored(s, to):
             return f"{name} is unexplored (ADA-18)"
         return f"tribes are on {name} (ADA-18)"

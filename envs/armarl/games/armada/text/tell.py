@@ -269,7 +269,7 @@ def _outcome(scene: Scene, winners: list[int]) -> str:
 
 
 def _victory(scene: Scene, colour: str) -> str:
-    """Return the parts of ADA-27 that a colour owns, or "" if it is not in victory."""
+    """Return the reasons why a colour is in victory (ADA-27) in words, or "" if it is not."""
     chart: Chart = scene.game.attributes["chart"]
     own = holdings(scene.view, chart, colour)
     if own.in_lair < LAIR_HELD:
@@ -293,7 +293,7 @@ def at(view: View, place: str) -> dict[str, Any]:
 
 
 def more_on(scene: Scene, place: str, key: str) -> int:
-    """Return by how many pieces of a kind the last action changed a place."""
+    """Return the change of the number of pieces of a kind on a place by the last action."""
     assert scene.before is not None
     return int(at(scene.view, place)[key]) - int(at(scene.before, place)[key])
 

@@ -80,7 +80,7 @@ def no_chain(s: State) -> Int:
 
 @kernel
 def _was_asked(s: State, seat: Int, answer: Int) -> Int:
-    """ADA-32, ADA-33: return whether a player was asked for a card, which it thus holds."""
+    """ADA-32, ADA-33: return whether a player was asked for a card, and thus holds one."""
     return seat >= 0 and s.answers[seat, answer] == HELD
 
 

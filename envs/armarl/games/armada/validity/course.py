@@ -43,7 +43,7 @@ from armarl.games.armada.validity.pieces import any_set, is_city, total_of
 
 @kernel
 def is_preliminary(s: State, fixed: State) -> Int:
-    """ADA-12 to ADA-14: return whether the preliminary turn is possible.
+    """ADA-12 to ADA-14: return whether the state is a possible point of the preliminary turn.
 
     The colours before the acting one have finished, and the colours after it have not begun.
     """
@@ -192,7 +192,7 @@ def _may_be_new(s: State, colour: Int, fixed: State) -> Int:
 def _colour_in_turn(s: State) -> Int:
     """ADA-9: return whether the colour in turn follows from the number of turns.
 
-    A turn that ended the game is counted.
+    The number includes a turn that ended the game.
     """
     if s.colour[0] == s.neutral:
         return False

@@ -262,7 +262,7 @@ def _most_remembered(s: State, seat: Int, card: Int) -> Int:
 
 @kernel
 def is_face(die: Int, face: Int, fixed: State) -> Int:
-    """Return whether a die has a face."""
+    """Return whether a number is a face of a die."""
     for i in range(SIDES):
         if fixed.faces[die, i] == face:
             return True
