@@ -165,6 +165,6 @@ def test_a_tournament_has_a_page(tmp_path, capsys):
     page, folder = tmp_path / "page.html", tmp_path / "arena"
     play = ["arena", "random", "greedy", *MINI, "--deals", "4", "--workers", "1"]
     assert main([*play, "--html", str(page)]) == 1
-    assert "--html needs the game records of a --folder" in capsys.readouterr().err
+    assert "--html needs game records in a folder" in capsys.readouterr().err
     assert main([*play, "--folder", str(folder), "--html", str(page)]) == 0
     assert len(pages(page)) == 8

@@ -1,4 +1,4 @@
-"""The command `replay`."""
+"""The command `replay`, which checks recorded games and prints or shows them."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ class SeatBatch:
         return {i: self.game.explain(self.states[i], int(actions[i])) for i in illegal}
 
     def view(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
-        """Write the learner's observations and masks of all games. Masks of ended games are all 1."""
+        """Write the learner's observations and masks. The mask of an ended game is all 1."""
         views = seat_loops.LearnerViews(self._batch, observations, masks)
         self.game.run(seat_loops.view_learner, self.size, views)
 
