@@ -86,7 +86,7 @@ def test_some_games_are_printed(games, capsys):
         (("--games", "0"), "--games must be a number or a range, 3 or 1-20, not 0"),
         (("--games", "3-2"), "not 3-2"),
         (("--games", "x"), "not x"),
-        (("--games", "7-9"), "none that --games names"),
+        (("--games", "7-9"), "none in the range of --games"),
         (("--seat", "2"), "the seat of game 1 must be in 0 to 1, not 2"),
         (("--think", "nobody"), "nobody"),
     ],

@@ -23,7 +23,7 @@ from armarl.policies.saved_policy import policy_file, read_policy
 from armarl.policies.weight_kinds import weight_kind
 
 WINS = "wins/"  # prefix of an anchor's name in a row of a training curve
-_LARGEST = 1e15  # numbers in metadata must be smaller in size
+_LARGEST = 1e15  # numbers in metadata must have smaller absolute values
 _KINDS: Mapping[type, str] = {
     int: "a whole number",
     float: "a number",
@@ -33,7 +33,7 @@ _KINDS: Mapping[type, str] = {
 }
 
 T = TypeVar("T")
-Row = Mapping[str, float]  # row of a training curve: decisions, minutes, rating, wins/ANCHOR
+Row = Mapping[str, float]  # one row of a training curve: decisions, minutes, rating, wins/ANCHOR
 
 
 class Training(NamedTuple):

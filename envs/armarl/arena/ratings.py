@@ -9,17 +9,17 @@ lost every game are finite.
 The games of a deal are not independent, because they share the luck of the deal. The bootstrap
 (Efron, 1979) therefore resamples whole deals. The standard error of a rating is the spread of its
 resampled values. If one side won nearly every game, the deals hardly differ and this spread is
-meaningless. The bootstrap's error is then mixed with the likelihood's error, which assumes independent
-games. The less information the games have, the more the likelihood's error weighs. The mixture is
-used only if it lengthens the interval.
+meaningless. The bootstrap's error is then mixed with the likelihood's error, which assumes
+independent games. The less information the games have, the more the likelihood's error weighs. The
+mixture is used only if it lengthens the interval.
 
 An interval contains all ratings whose profile likelihood is high enough. The threshold follows
 Student's distribution for the number of deals, widened by the ratio of the error to the
 likelihood's error. So an interval is asymmetric if the likelihood is. If the games do not limit a
-rating, its interval ends 5000 points from the rating. `scripts/checks/rating_coverage.py` measures the
-coverage of these intervals. (Small pilots also tried percentile and bootstrap-t intervals. Their
-coverage was lower where one player wins nearly all games. The packages choix and openskill were not
-tried: according to their documentation, neither models seats and deals.)
+rating, its interval ends 5000 points from the rating. `scripts/checks/rating_coverage.py` measures
+the coverage of these intervals. (Small pilots also tried percentile and bootstrap-t intervals.
+Their coverage was lower where one player wins nearly all games. The packages choix and openskill
+were not tried: according to their documentation, neither models seats and deals.)
 
 The ratings depend only on the summed victory shares of each side, for each deal and table.
 """
@@ -40,7 +40,7 @@ DRAWN = 0.1  # number of drawn games that the prior adds to every table
 RESAMPLES = 1000  # default number of bootstrap resamples
 LEAST_DEALS = 2  # minimum, because one deal does not show how much deals differ
 LEVEL = 0.95  # coverage of the intervals
-_RIDGE = 1e-6  # weight of a penalty that fixes the mean strength; differences do not depend on it
+_RIDGE = 1e-6  # weight of a penalty that fixes the mean strength, but not strength differences
 # Newton's method: maximum number of steps, then maximum step and precision in units of strength.
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7
 _WIDEST = 5000 / ELO  # maximum distance of an interval's end from the rating, in units of strength

@@ -25,7 +25,7 @@ from armarl.arena.tournament import Tournament
 from armarl.common.csv_table import csv_text
 from armarl.matches.standings import wilson_interval
 
-ANCHOR = "random"  # the player with rating 0 if it takes part; otherwise the first player
+ANCHOR = "random"  # the player with rating 0; without this player, the first one has rating 0
 
 
 @dataclass(frozen=True)

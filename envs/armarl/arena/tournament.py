@@ -395,7 +395,7 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise ArenaError(
-            f"{folder} cannot be a tournament's folder because it is a file: name another one"
+            f"{folder} cannot be a tournament's folder because it is a file: name a folder"
         ) from error
     for name in (CONFIG_FILE, POLICY_FILE):
         if (folder / name).exists():
@@ -562,7 +562,10 @@ def _planned(found: Any) -> Tournament:
         raise ValueError("two players have the same name; all names must differ")
     kind, mixed, every = found["kind"], found["mixed"], found["every"]
     if not isinstance(mixed, bool) or not isinstance(every, bool):
-        raise TypeError("mixed and every must be true or false")
+        raise TypeError(
+            f"mixed and every must be true or false, not {brief(repr(mixed), 60)} and "
+            f"{brief(repr(every), 60)}"
+        )
     seed = whole_number("seed", found["seed"], 0, MOST_SEED)
     planned = Tournament(game, tuple(players), kind, mixed, every, seed, ())
     planned.lineups()

@@ -47,7 +47,7 @@ def _some(records: Iterable[Record], path: Path) -> list[Record]:
     """Return the games for a page."""
     found = list(islice(records, MOST_GAMES + 1))
     if not found:
-        raise ValueError(f"{printable(str(path))} has no games, or none that --games names")
+        raise ValueError(f"{printable(str(path))} has no games, or none in the range of --games")
     if len(found) > MOST_GAMES:
         raise ValueError(
             f"a page can contain at most {MOST_GAMES} games: choose some, such as --games 1-20"

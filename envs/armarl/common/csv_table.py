@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four: full-width forms
+# The first characters of formulas. The last four are the full-width forms of the first four.
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _PARTS = re.compile(r"[^;\t\r\n]+|[;\t\r\n]").findall  # a spreadsheet may split text at these marks
 
 

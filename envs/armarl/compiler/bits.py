@@ -61,7 +61,7 @@ def _ones(typing_context: Any, bits: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def _zeros_below(typing_context: Any, bits: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
-        return builder.cttz(words[0], ir.Constant(ir.IntType(1), 1))  # 1: LLVM may assume words != 0
+        return builder.cttz(words[0], ir.Constant(ir.IntType(1), 1))  # 1: the word is never 0
 
     return types.int64(types.uint64), generate
 

@@ -59,7 +59,7 @@ def _from_environment(name: str) -> Path | None:
     if not chosen:
         return None
     if not Path(chosen).is_absolute():
-        say_once(f"{name} must be an absolute path, got {chosen!r}; it is ignored")
+        say_once(f"{name} must be an absolute path, got {chosen!r}; the path is ignored")
         return None
     return Path(chosen)
 

@@ -133,7 +133,7 @@ _levels = cache(usable_levels)
 
 
 class KernelCache(_Cache):  # type: ignore[misc]
-    """The cache entries of one kernel, a file per signature: a checksum and Numba's envelope."""
+    """The cache entries of one kernel: per signature a file with a checksum and an envelope."""
 
     def __init__(self, dispatcher: Any, folders: Folders) -> None:
         self._dispatcher, self._folders = dispatcher, folders
@@ -204,7 +204,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         try:
             payload = self._packed(data)
             write_file(self._folders.write / names[0], hashlib.sha256(payload).digest() + payload)
-        except (OSError, RuntimeError, pickle.PicklingError) as error:  # some kernels cannot be pickled
+        except (OSError, RuntimeError, pickle.PicklingError) as error:  # some cannot be pickled
             say_once(f"compiled rules cannot be cached: {error}")
 
     def _packed(self, data: Any) -> bytes:
@@ -248,7 +248,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         try:
             content = fingerprint(self._dispatcher)
         except (TypeError, ValueError) as error:  # ValueError: an incomplete closure
-            say_once(f"{self._prefix} is compiled in each process: {error}")
+            say_once(f"the kernel {self._prefix} is compiled in each process: {error}")
             return []
         if (function := self._dispatcher.py_func).__closure__:
             function.__qualname__ = f"{self._name}_{content}"

@@ -160,7 +160,8 @@ def split_all(draws: NDArray[np.float64], parts: NDArray[np.float64]) -> None:
 def _byte_at(word: Int, rank: Int) -> Int:
     """Return the index of the 1 with `rank` ones before it, in a word whose bytes are 0 or 1."""
     ones_so_far = word * _EACH  # byte i contains the number of ones in bytes 0 to i
-    beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS  # top bits of bytes > `rank`
+    # Keep the top bit of each byte that is larger than `rank`.
+    beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS
     return 8 - count(beyond)
 
 

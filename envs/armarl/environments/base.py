@@ -54,7 +54,7 @@ class GameFace:
     render_mode: str | None
     _states: States = until_reset()  # the game in play, an array with one record
     # Only environments that draw pictures set the next two attributes.
-    _before: States | None = None  # the game before the last step
+    _before: States | None = None  # the state before the last step, an array with one record
     _last: tuple[int, int] | None = None  # the last action, and the seat that played it
 
     def __init__(self, game: Game, render_mode: str | None, render_width: int = WIDTH) -> None:

@@ -144,7 +144,7 @@ class SelfPlayBatch:
         self._begun = False
         self._known_turn: tuple[Any, ...] = ()  # the last arrays of `out`, if they passed the check
         self._at_work = AtWork()
-        self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # shapes and dtypes of a turn
+        self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # shape and dtype by name
             "seats": ((size,), np.dtype(np.int64)),
             "observations": ((size, game.observation.size), np.dtype(np.float32)),
             "masks": ((size, len(game.actions)), np.dtype(np.int8)),

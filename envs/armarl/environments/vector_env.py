@@ -143,7 +143,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         limit = max_episode_steps
         some = limit is not None
         self._limit = whole_number("max_episode_steps", limit, 1, 2**31) if some else 0  # 0: none
-        self._lengths = np.zeros(num_envs, np.int64)  # decisions so far, counted only for a limit
+        self._lengths = np.zeros(num_envs, np.int64)  # decisions so far, if there is a limit
         self._copy = copy
         self._at_work = AtWork()
         self._begun = False
