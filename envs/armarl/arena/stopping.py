@@ -1,4 +1,4 @@
-"""A sequential test that decides which of two players is stronger, and when to stop.
+"""A sequential test that decides whether a player is stronger than another, and when to stop.
 
 This is a generalised sequential probability ratio test (GSPRT) on deals. The scores of a deal's
 games are correlated, so the test uses the mean score of each deal. It assumes no distribution of

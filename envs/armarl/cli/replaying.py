@@ -56,7 +56,7 @@ def _some(records: Iterable[Record], path: Path) -> list[Record]:
 
 
 def _chosen(text: str | None) -> tuple[int, int | None]:
-    """Return the start (from 0) and the end (None: no end) of a range such as 3 or 1-20."""
+    """Parse a range such as 3 or 1-20. Return its start, from 0, and its end (None: no end)."""
     if text is None:
         return 0, None
     found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text)

@@ -95,7 +95,7 @@ def _unlock(descriptor: int, place: int) -> None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Lock a cache entry, so that only this process compiles it. Wait for another process's lock.
+    """Lock a cache entry, so that only this process compiles it. Wait while another has locked it.
 
     A process that compiles a kernel waits only for the kernels that this kernel calls, so two
     processes never wait for each other. If the entry cannot be locked, or the wait is too long, the
@@ -220,7 +220,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     @property
     def _compiler(self) -> str:
-        """The versions of more compilers than `fingerprint` covers. Subclasses override it."""
+        """The versions of compilers that `fingerprint` omits. Subclasses override this property."""
         return ""
 
     @property

@@ -115,7 +115,7 @@ def seed_chance(chance: NDArray[np.uint64], i: Int, number: Int) -> None:
 
 @inlined
 def uniform(chance: NDArray[np.uint64], i: Int) -> Real:
-    """Return the next number in [0, 1) of stream `i`. Fast, but never show it to a player."""
+    """Return the next number in [0, 1) of stream `i`, fast. Players must never see this number."""
     chance[i] += _GOLDEN
     return np.float64(np.int64(mix(chance[i]) >> _11)) * _UNIT
 

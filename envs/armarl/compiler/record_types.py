@@ -1,9 +1,9 @@
 """The record type of states, also for plain Python without compilation.
 
 Compiled code reads a field as an attribute and widens every integer to 64 bits. A scalar of a NumPy
-structured array has no such attributes and widens nothing. So with `NUMBA_DISABLE_JIT=1` states are
-records of a type that behaves as in compiled code. The rules then run unchanged under a debugger,
-and the states have the same bytes.
+structured array does neither. So with `NUMBA_DISABLE_JIT=1` states are records of a type that
+behaves as in compiled code. The rules then run unchanged under a debugger, and the states have the
+same bytes.
 """
 
 from __future__ import annotations

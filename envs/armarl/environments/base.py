@@ -23,7 +23,7 @@ RENDER_FPS = 4  # slow enough to follow; Gymnasium's checker requires it even fo
 
 
 class _UntilReset:
-    """A placeholder for an attribute until `reset` sets it. Then the attribute costs no time."""
+    """A placeholder for an attribute until `reset` sets it. Later accesses take no extra time."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name.lstrip("_")
@@ -214,7 +214,7 @@ def _range(bounds: NDArray[Any]) -> str:
 
 
 def deal_number(seed: Any) -> int:
-    """Return the int64 that deals the game of a seed.
+    """Convert a seed from the user to the int64 that seeds the game.
 
     This number is the seed itself, or a hash of the seed if the seed is 2**63 or more.
 

@@ -16,7 +16,7 @@ from armarl.environments.base import deal_number
 
 
 def as_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the autoreset mode with a name. A mode is returned unchanged.
+    """Return the autoreset mode of a name. An `AutoresetMode` is returned unchanged.
 
     All spellings that Gymnasium uses are valid: `SAME_STEP`, `SameStep`, `same_step`.
 

@@ -16,9 +16,10 @@ IN_USE = "another thread is using this environment; use an environment from one 
 
 
 class AtWork(dict[str, int]):
-    """The id of the thread that is using an environment, under "thread". Otherwise it is empty.
+    """A dictionary with the id of the thread that is using an environment, under "thread".
 
-    A copy is empty, because no thread is using the copied environment yet.
+    It is empty if no thread is using the environment. A copy is empty, because no thread is using
+    the copied environment yet.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -325,7 +325,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
             player: the player; by default the player to move.
 
         Raises:
-            ValueError: the player does not exist, or there is neither an argument nor a player to
+            ValueError: the player does not exist, or `player` is None and there is no player to
                 move.
         """
         return self.known[self._seat(player)].hex()

@@ -182,7 +182,7 @@ class SeatBatch:
 
     @cached_property
     def _batch(self) -> seat_loops.SeatGames:
-        """The batch for compiled loops. It shares the arrays, so never reassign an attribute."""
+        """The batch for compiled loops. It shares our arrays, so never reassign an attribute."""
         masks = self.game.scratch_masks(self.size)
         return seat_loops.SeatGames(
             states=self.states,

@@ -147,7 +147,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
     @alone
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
-        """Play the learning seat's action, then the opponents' actions up to its next decision.
+        """Play the learning seat's action, then all actions before its next decision.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called, or the episode has ended.
@@ -186,7 +186,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
     @alone
     def concealed_state(self) -> States:
-        """Return a copy of the state with only what the learning seat may know, shape (1,).
+        """Return a copy of the state without information hidden from the learning seat, shape (1,).
 
         `player.choose(env.concealed_state(), np.array([env.seat]), np.array([draw]))` returns a
         player's action for that seat, shape (1,). `draw` is a random number in [0, 1).
@@ -198,7 +198,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
     @alone
     def render(self) -> Any:
-        """Render the board according to the render mode, with only what the learning seat may know.
+        """Render the board according to the render mode, as the learning seat sees it.
 
         The result is text or pixels, or None if the board is shown in a window. Marks show all
         changes since the learning seat's last action, including the changes by that action.
