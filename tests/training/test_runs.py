@@ -414,7 +414,7 @@ def test_a_training_without_decisions_ends(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["policy.safetensors", "progress.csv", "curve.svg"])
 def test_files_of_others_are_not_written_over(tmp_path, name):
     (tmp_path / name).write_text("mine", "utf-8")
-    with pytest.raises(RunError, match=f"has a {name}, and no run"):
+    with pytest.raises(RunError, match=f"has a {name}, but no run"):
         start_run(config(), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 

@@ -120,7 +120,7 @@ def test_small_numbers_are_the_same_when_a_sweep_goes_on(config, tmp_path):
 
 def test_files_of_others_are_not_written_over(config, tmp_path):
     (tmp_path / "sweep.csv").write_text("mine", "utf-8")
-    with pytest.raises(RunError, match=r"has a sweep\.csv, and no sweep"):
+    with pytest.raises(RunError, match=r"has a sweep\.csv, but no sweep"):
         Sweep(config, SEARCHED, tmp_path)
     assert (tmp_path / "sweep.csv").read_text("utf-8") == "mine"
 
