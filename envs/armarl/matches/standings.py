@@ -25,8 +25,8 @@ class Standing:
         win_rate: mean share of victory. A draw of two sides counts as one half for each.
         low: lower end of the 95 % interval of `win_rate`.
         high: upper end of the 95 % interval of `win_rate`.
-        fair: win rate if all players were equally strong: the fraction of the sides that the player
-            has.
+        fair: expected win rate if all players are equally strong: the fraction of the sides that
+            the player has.
         reward: mean return with the reward "win", in [-1, 1].
 
     Example:

@@ -76,7 +76,7 @@ def _partly_random(
 def split_draws(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return two random numbers in [0, 1) for each given one, by hashing.
 
-    A player gets only one random number per decision.
+    A player that needs two random numbers calls it, because it gets only one per decision.
     """
     parts = np.empty((2, draws.size))
     split_all(np.ascontiguousarray(draws, np.float64), parts)

@@ -114,7 +114,7 @@ def read_tensors(
 
 
 def _metadata(text: str) -> Any:
-    """Parse the metadata. The error says that the metadata are wrong, not the tensors."""
+    """Parse the metadata. An error says that the metadata, not the tensors, are wrong."""
     try:
         return read_json(text)
     except ValueError as error:
@@ -142,7 +142,7 @@ def _header(path: Path, content: bytes) -> dict[str, str]:
     if len(header) > MOST_TENSORS:
         raise ValueError(f"it has more than {MOST_TENSORS} tensors")
     if not all(isinstance(text, str) for text in texts.values()):
-        raise ValueError("its metadata are not texts")
+        raise ValueError("a value in its metadata is not text")
     return dict(texts)
 
 

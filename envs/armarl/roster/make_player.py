@@ -152,7 +152,7 @@ def _policy_factory(path: Path) -> Factory:
 
 
 def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
-    """Import the class or function of `module:Class`. Return it and the remaining part."""
+    """Import the class or function of `module:Class`. Return it, and the part without it."""
     name, arguments = part.name, part.arguments
     written = arguments and isinstance(arguments[0], str) and arguments[0].isidentifier()
     if not written or not all(word.isidentifier() for word in name.split(".")):

@@ -35,7 +35,7 @@ class Known(NamedTuple):
 
     @classmethod
     def here(cls) -> Known:
-        """Return everything that is registered in this process."""
+        """Return all players and games that are registered in this process."""
         return cls(registered(), catalogue.entries())
 
     def learn(self) -> None:
