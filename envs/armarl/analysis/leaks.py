@@ -145,7 +145,7 @@ def assert_no_leak(
         game: a variant, or the name of a game with its `options`.
         games: number of games.
         every: number n to check every n-th position. 1 checks all positions.
-        seed: seed; the same seed repeats the games exactly.
+        seed: seed of the games. The same seed repeats the games exactly.
         look: function that returns everything that a seat can get about a state, which is given as
             an array of one state. Default: `views_of`.
         options: options of the game, if `game` is a name.

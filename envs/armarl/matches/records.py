@@ -68,7 +68,7 @@ _SUM = re.compile(rb"^sum [0-9a-f]{64}(?:\r?\n|\Z)", re.MULTILINE)
 
 
 class RecordError(ValueError):
-    """An error in a record: it is damaged, incomplete, of another version, or breaks the rules."""
+    """An error in a record: damage, missing lines, another version, or an illegal action."""
 
 
 @dataclass(frozen=True)

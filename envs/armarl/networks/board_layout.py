@@ -31,12 +31,12 @@ class Places(NamedTuple):
 
     Attributes:
         shape: rows and columns of a grid, or the number of a chart's places.
-        seen: index of each cell feature in an observation, shape (features, cells). For a missing
-            feature it is the observation's size, which reads as 0.
+        seen: index of each cell feature in an observation, shape (features, cells). The index of a
+            missing feature is the observation's size, where the network reads a 0.
         constants: features that never change, float32, shape (constants, cells).
-        spread: neighbour matrices of a chart, float32, shape (ways, cells, cells), 1 where a cell
-            reads another. The first matrix is the identity. Then comes a matrix for each kind of
-            border. A grid has no such matrices.
+        spread: neighbour matrices of a chart, float32, shape (ways, cells, cells), 1 where the cell
+            of the row reads the cell of the column. The first matrix is the identity. Then comes a
+            matrix for each kind of border. A grid has no such matrices.
         at: number of scores per cell, for actions that act on one cell.
         pairs: the two cells of actions that act between two cells, shape (2, pairs).
         between: number of scores per pair.

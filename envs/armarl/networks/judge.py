@@ -134,9 +134,9 @@ class JudgeNetwork:
         return np.tanh(x[:, 0] / 2), leads.mean(axis=1)
 
     def worths(self, surveys: Floats) -> Floats:
-        """Return the worth of positions of games in play, (n,): a mean of the return and the lead.
+        """Return the worth of positions, (n,): a mean of the expected return and the lead.
 
-        MARGIN is the weight of the lead.
+        MARGIN is the weight of the lead. The games must not be over.
         """
         returns, leads = self.values(surveys)
         worths: Floats = (1 - MARGIN) * returns + MARGIN * leads

@@ -79,7 +79,7 @@ def weights_of(game: Game, tensors: Tensors) -> Weights:
 
 
 def scratch_of(weights: Weights, rows: int) -> Scratch:
-    """Return scratch memory of `rows` rows. Use it only for these weights: it caches results."""
+    """Return scratch memory of `rows` rows. It caches results, so use it only for these weights."""
     layout = weights.layout
     widest = int(max(weights.layers[:, 1:].max(), layout.whole))
     seen = layout.features + layout.rest

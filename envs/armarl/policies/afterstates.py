@@ -23,7 +23,7 @@ from armarl.networks.judge_kernels import Scratch, Weights, scratch_of, worth
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-LEAST_DECISIONS = 2  # number of decisions that justify another thread
+LEAST_DECISIONS = 2  # minimum number of decisions per thread
 
 
 class Tries(NamedTuple):

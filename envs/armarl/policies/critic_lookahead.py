@@ -45,7 +45,7 @@ HOPE = 0.05  # mean gain in return; an action is dropped unless its mean gain so
 # player goes for the win, but the critic's choices may only delay it.
 WON = 0.7, 0.8  # for two players, and for more players
 LONGEST = 200  # maximum number of actions in a rollout before the critic is asked
-LEAST_DECISIONS = 1  # number of decisions that justify another thread
+LEAST_DECISIONS = 1  # minimum number of decisions per thread
 SIMULATED, DEALT = range(2)  # indices in `tried`
 OUT = -1  # value in `deals` for a dropped action, and in `scripted` for a game that is over
 

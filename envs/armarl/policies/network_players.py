@@ -235,8 +235,8 @@ class CriticPlayer(NetworkPlayer):
     """A player that plays its first adviser's choice unless a critic values another action higher.
 
     It tries every legal action and simulates some turns before it asks the critic. In these turns
-    the first adviser plays the player's own seat. One adviser plays all other seats; the advisers
-    take turns from deal to deal. See `critic_lookahead`.
+    the first adviser plays the player's own seat. One adviser, which changes from deal to deal,
+    plays all other seats. See `critic_lookahead`.
 
     Attributes:
         deals: maximum number of deals in which an action is tried.

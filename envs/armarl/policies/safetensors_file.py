@@ -103,7 +103,7 @@ def read_tensors(
         raise
     except (
         *(SafetensorError, ValueError, OSError, RecursionError),
-        *(TypeError, AttributeError, KeyError),  # NumPy has no such dtype
+        *(TypeError, AttributeError, KeyError),  # raised if NumPy lacks a dtype of the file
     ) as error:
         raise PolicyError(f"{path} is damaged or not a safetensors file: {brief(error)}") from error
     if not isinstance(metadata, dict) or metadata.get("format") not in formats:

@@ -33,7 +33,7 @@ Opinions = Mapping[str, Sequence[Thoughts | None]]
 class Replay:
     """Recorded games as one HTML page, to step through or play back, from the view of each seat.
 
-    A notebook displays the page itself.
+    A notebook displays the page if a `Replay` is the last value of a cell.
 
     Example:
         >>> import os, tempfile
@@ -57,8 +57,8 @@ class Replay:
 
         Args:
             records: the games, in the order of the page.
-            seat: a seat. The page contains nothing that this seat may not know. With None, the
-                page contains the full view and the view of each seat, to choose from.
+            seat: None: the page contains the full view and the view of each seat, to choose from.
+                A seat: the page contains nothing that this seat may not know.
             thoughts: for each game, the thoughts of one or more players before each action, by
                 player name. `think_over` returns the thoughts of one player. The page shows the
                 players side by side. A page for one seat uses only thoughts on the seat's own

@@ -35,8 +35,8 @@ def think_over(
             exception to stop.
 
     Returns:
-        One entry for each action, or one for the single position: the player's thoughts, a batch
-        of one, or None if the player reports no thoughts.
+        One entry for each action, or one entry for the single position. An entry is the player's
+        thoughts, as a batch of one, or None if the player reports no thoughts.
 
     Raises:
         ValueError: the player was made for another variant.

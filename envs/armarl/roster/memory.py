@@ -10,7 +10,7 @@ from armarl.players.protocol import Player, everybody
 from armarl.players.registry import BUILT_AROUND, BUILT_IN, PlayerLike, is_built_in
 from armarl.policies.paths import policy_path
 
-_OTHERS = {"human", "onnx"}  # a person remembers; an ONNX file is run by other code than ArmaRL's
+_OTHERS = {"human", "onnx"}  # a person remembers; ONNX Runtime, not ArmaRL, runs an ONNX file
 _OURS = (  # modules whose player classes keep no memory
     "armarl.players.simple_players",
     "armarl.players.wrappers",

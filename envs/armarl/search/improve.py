@@ -81,7 +81,8 @@ class PolicySearchPlayer:
             turns: number of further decisions of the searching seat in a rollout. The value is
                 read at the last of these decisions. 0 reads it right after the candidate.
             longest: maximum number of actions in a rollout after the candidate.
-            eta: amount that a value of 1 adds to the logarithm of an action's probability.
+            eta: step size. A value that is higher by 1 adds `eta` to the logarithm of an action's
+                probability.
             entropy: strength with which the new policy is flattened (made more uniform), in units
                 of value. 0 does not flatten it.
             sample: whether to sample from the new policy instead of playing its most likely action.

@@ -155,7 +155,7 @@ class SearchPlayer:
                 probability proportional to its visits to the power of 1 / temperature.
             rows: maximum number of nodes in a tree; a node is a decision. None allows as many as
                 the budget can need, within 64 MiB.
-            name: name in tables and records. None makes one of the method and the budget.
+            name: name in tables and records. None: the method and the budget, such as `grave:300`.
             tuning: see `Tuning`.
 
         Raises:
@@ -250,7 +250,7 @@ class SearchPlayer:
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the most visited action. The best mean breaks ties."""
+        """Return the most visited action. If several tie, return the one with the best mean."""
         most = visits == visits.max(axis=1, keepdims=True)
         return np.asarray(np.where(most, values, -np.inf).argmax(axis=1), np.int64)
 

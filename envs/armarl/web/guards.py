@@ -79,7 +79,9 @@ class Guards:
         refusal = self._refusal(scope)
         if refusal is None:
             body = await _whole_body(receive)
-            refusal = (413, f"a request must have at most {MOST_BODY:,} bytes") if body is None else None
+            refusal = (
+                (413, f"a request must have at most {MOST_BODY:,} bytes") if body is None else None
+            )
         if refusal is not None:
             status, words = refusal
             await PlainTextResponse(words, status)(scope, receive, sent)

@@ -134,7 +134,7 @@ class House:
     # --- games and players -----------------------------------------------------------------------
 
     def offers(self) -> list[dict[str, Any]]:
-        """Return the games with instructions, and the defaults and choices of their options."""
+        """Return all games, each with its instructions, and its options with their choices."""
         found = []
         for entry in entries():
             make = entry.load().make
@@ -321,7 +321,7 @@ class House:
 
         Args:
             table: the table of a game that is over.
-            same_deal: whether to repeat its deal.
+            same_deal: whether to repeat the deal of this game.
             move_on: whether everybody moves to the next seat.
         """
         if table.about.next is not None:
@@ -341,7 +341,7 @@ class House:
         return again
 
     def next_key(self, table: Table, key: str) -> str | None:
-        """Return the key of the same person at the table where the game continues, if any."""
+        """Return the same person's key at the next table, or None if there is no next table."""
         if table.about.next is None:
             return None
         return list(self.table(table.about.next).about.keys)[list(table.about.keys).index(key)]

@@ -307,7 +307,7 @@ class Table:
     # --- people's actions ------------------------------------------------------------------------
 
     def act(self, seat: int, version: str, text: str) -> None:
-        """Play an action of a person. It is on disk when this method returns.
+        """Play an action of a person. The action is on disk when this method returns.
 
         Raises:
             RefusedError: it is not the seat's turn, the action is illegal, or `version` is not the
@@ -356,7 +356,7 @@ class Table:
         )
 
     def resign(self, seat: int, version: str) -> None:
-        """End the game because a person gives up. Its record says that it was stopped."""
+        """End the game because a person gives up. The record says that the game was stopped."""
         with self._lock:
             self._check_version(version)
             if self.is_over:
@@ -532,7 +532,7 @@ def read_about(folder: Path, name: str) -> About:
 
 
 def _check(about: About) -> None:
-    """Check all values of a table's file. The name of the next table becomes part of a path.
+    """Check all values of a table's file, even the next table's name: it becomes part of a path.
 
     Raises:
         TypeError: a value has a wrong type or is out of range.

@@ -37,7 +37,7 @@ _SEAT = re.compile(r"\bplayer (\d+)\b")  # the name of a seat in the texts of ga
 class Window:
     """A game as an audience sees it.
 
-    A window stores its texts about decisions, so make a new one when a decision is taken back.
+    A window stores its texts about decisions, so make a new window when a decision is taken back.
 
     Attributes:
         game: the variant.
@@ -282,7 +282,7 @@ class Window:
 def board(picture: Picture, before: Picture | None) -> dict[str, Any]:
     """Return a picture as JSON types, or only its differences from another picture.
 
-    A page replaces these parts of its picture, and draws nothing itself.
+    The page that gets the result only replaces parts of its picture. It draws nothing itself.
 
     Args:
         picture: the picture.

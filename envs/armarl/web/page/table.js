@@ -47,7 +47,7 @@ async function start() {
     byId(id).replaceChildren(...setup.players.map(([spec]) => make("option", {}, spec)));
   }
   seat = setup.seats.length ? setup.seats[0] : null;
-  try { byId("speed").value = localStorage.getItem("speed") ?? "700"; } catch { /* not kept */ }
+  try { byId("speed").value = localStorage.getItem("speed") ?? "700"; } catch { /* the speed is not stored */ }
   if (!byId("speed").value) byId("speed").value = "700";
   const first = await ask(query({}));
   if (setup.seats.length > 1 && setup.secrets && !first.over) {
@@ -549,7 +549,7 @@ byId("back").addEventListener("click", () => step(shown - 1));
 byId("forth").addEventListener("click", () => step(shown + 1));
 byId("now").addEventListener("click", () => { hurry = true; step(Infinity); });
 byId("speed").addEventListener("change", () => {
-  try { localStorage.setItem("speed", byId("speed").value); } catch { /* not kept */ }
+  try { localStorage.setItem("speed", byId("speed").value); } catch { /* the speed is not stored */ }
 });
 byId("look").addEventListener("change", () => step(shown));
 dark.addEventListener("change", paint);
