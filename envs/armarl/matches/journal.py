@@ -19,7 +19,7 @@ _ENDINGS = (b"end ", b"cut ", b"stopped")
 
 
 class Journal:
-    """A game whose every decision is on disk before anybody sees it.
+    """A game that writes every decision to disk before anybody sees the decision.
 
     The file is a record of the game so far. When the game is over, the record is complete and
     `read_records` can read it. A process that was killed leaves at most one incomplete line, which

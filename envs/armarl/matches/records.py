@@ -365,8 +365,8 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
 
     Args:
         path: the file.
-        start: index of the byte at which to begin. A record must begin there. Error messages count
-            lines from there.
+        start: index of the byte at which to begin. A record must begin at this byte. Error messages
+            count lines from this byte.
 
     Raises:
         FileNotFoundError: the file does not exist.

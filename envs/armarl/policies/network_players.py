@@ -188,7 +188,7 @@ class NetworkPlayer:
     def _of_movers(
         self, logits: NDArray[np.float32], states: States, seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """Set the rows of seats whose turn it is not to -inf, in place. Return the same array."""
+        """Set a row to -inf, in place, if it is not its seat's turn. Return the same array."""
         statuses, movers = self.game.statuses(states)
         logits[(movers != seats) | (statuses != PLAYING)] = -np.inf
         return logits

@@ -1,11 +1,11 @@
 """Policy improvement by a search without a tree.
 
 The search takes a player that reports a policy and a value (a trained network) and measures the
-return of that player's most likely actions. It redeals the hidden information several times, tries
-each of these actions in every deal, lets the policy play all seats from there, and reads the value
-where the rollout stops. It then re-weights the policy by these values. The old policy is the anchor
-of the new one: the update is a step of magnetic mirror descent, as in update-equivalent search
-(Sokota et al. 2023) and Ataraxos (2025).
+return of that player's most likely actions. It redeals the hidden information several times and
+tries each of these actions in every deal. After the action, the policy plays all seats, and the
+search reads the value where the rollout stops. The search then re-weights the policy by these
+values. The old policy is the anchor of the new one: the update is a step of magnetic mirror
+descent, as in update-equivalent search (Sokota et al. 2023) and Ataraxos (2025).
 """
 
 from __future__ import annotations

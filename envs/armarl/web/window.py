@@ -248,8 +248,8 @@ class Window:
     def opinion(self, player: Player, states: States) -> dict[str, Any]:
         """Return a player's choice and thoughts in a position, for the seat to move.
 
-        The seat to move must be the audience, unless the audience is EVERYTHING. The player knows
-        only what the seat knows.
+        The seat to move must be the audience, unless the audience is EVERYTHING. The player gets
+        only the information of the seat.
         """
         game = self.game
         seats = game.statuses(states)[1]
