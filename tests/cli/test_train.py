@@ -99,7 +99,7 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
         (("none.yaml",), "none.yaml"),
         (("small.yaml", "epochs"), "'epochs' must be written key=value"),
         (("--resume", "nowhere"), "nowhere contains no run"),
-        (("small.yaml", "--resume", "nowhere"), "give --resume FOLDER alone"),
+        (("small.yaml", "--resume", "nowhere"), "after --resume FOLDER only settings"),
         (("small.yaml", "--run", "small.yaml"), "small.yaml is a file, but must be a folder"),
         (("small.yaml", "--run", "small.yaml/one"), "small.yaml is a file, but must be"),
         (("small.yaml", "--run", "."), "tensorboard is a file, but must be a folder"),

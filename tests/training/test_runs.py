@@ -535,7 +535,7 @@ def test_a_resumed_run_does_not_end_before_where_it_is(tmp_path, stopped):
     with resume_run(stopped) as run:
         done = run.decisions
     for change, reason in (
-        ("total_decisions=1", f"learned from {done:,} decisions; use total_decisions={done} to end"),
+        ("total_decisions=1", f"from {done:,} decisions; use total_decisions={done} to end"),
         ("time_limit_minutes=1e-9", f"minutes=1e-09: the run has .*; use total_decisions={done}"),
     ):
         with pytest.raises(ConfigError, match=reason):
