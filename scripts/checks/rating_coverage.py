@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 # Standard deviations of a deal's luck for places and for players, in units of strength; and the
 # probability of a shared victory.
 LUCK, TASTE, SHARED = 0.6, 0.5, 0.05
-SAMPLE, PARTS = 10_000, 40  # the sample for true ratings: number of deals per part, and of parts
+SAMPLE, PARTS = 10_000, 40  # for true ratings: number of deals per sample, and number of samples
 DEALS = (30, 60, 120)  # numbers of deals per tournament; the tournaments take them in turn
 FEW_DEALS = (5, 7, 10)  # the same for the lopsided worlds
 
@@ -125,7 +125,7 @@ class Count:
 def cover(
     world: World, tournaments: int, resamples: int, seed: int, deals: tuple[int, ...] = DEALS
 ) -> tuple[Count, Count]:
-    """Return the counts of the intervals of player differences, and of places, in a world."""
+    """Return the counts for the intervals of player differences, and for those of places."""
     players, places = truth(world)
     rng = np.random.default_rng(seed)
     pairs = np.triu(np.ones(players.shape, bool), 1)
