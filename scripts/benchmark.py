@@ -62,7 +62,7 @@ def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
 
 
 def _thinned(groups: Iterator[list[Measurement]]) -> Iterator[list[Measurement]]:
-    """Yield a single group: the first group's first measurement for each probe and `how`."""
+    """Yield one group: the first measurement of each probe and `how` in the first group."""
     first = {
         (measurement.probe, measurement.how): measurement for measurement in reversed(next(groups))
     }

@@ -11,7 +11,7 @@ and uses it there. It writes an SBOM (CycloneDX) of each environment, and checks
 
 `--kernels` adds a wheel for this platform that contains compiled kernels (some minutes).
 Dependencies come from pip's configured package index. The script publishes nothing. The workflow
-(.github/workflows/release.yml) runs it first, and then publishes the files with their provenance.
+(.github/workflows/release.yml) runs the script, and then publishes the files with their provenance.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Code to take measurements. Each has its own process, and the processes take turns.
+"""Code that takes measurements, each in its own process. The processes take turns.
 
 A measurement names a *probe*: a function that prepares everything (imports, compilation, a first
 use) and returns a function to sample. A *chunk* is a sampled function that does some work and
-returns its amount, such as a number of steps. The processes of a group are prepared one after the
-other. Then every process takes one sample per round while the others wait. So the machine's noise
-affects all processes alike, and two measurements can be compared within each round.
+returns the amount of work, such as a number of steps. The processes of a group are prepared one
+after the other. Then every process takes one sample per round while the others wait. So the
+machine's noise affects all processes alike, and two measurements can be compared within each round.
 """
 
 from __future__ import annotations

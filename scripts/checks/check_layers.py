@@ -4,7 +4,7 @@ The script reads all imports in `envs/` and `training/`, even inside functions, 
 type checking only. It prints the depth of the import graph. It fails if
 
 - modules, or folders, import each other in a circle;
-- a folder imports a folder that is not in a lower layer (the table in CONTRIBUTING.md), or a game;
+- a folder imports a game, or a folder that is not in a lower layer (see CONTRIBUTING.md);
 - a chain of imports has more than MOST_DEPTH modules or folders;
 - a folder contains more than MOST_FILES modules.
 """

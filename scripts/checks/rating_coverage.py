@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 LUCK, TASTE, SHARED = 0.6, 0.5, 0.05
 SAMPLE, PARTS = 10_000, 40  # for true ratings: number of deals per sample, and number of samples
 DEALS = (30, 60, 120)  # numbers of deals per tournament; the tournaments take them in turn
-FEW_DEALS = (5, 7, 10)  # the same for the lopsided worlds
+FEW_DEALS = (5, 7, 10)  # numbers of deals per tournament in the lopsided worlds
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def cover(
 
 
 def cover_all(worlds: tuple[World, ...], each: int, resamples: int, seed: int, name: str) -> Count:
-    """Print each world's counts and, under this name, their total. Return the total."""
+    """Print each world's counts, and their total with the label `name`. Return the total."""
     print(f"{'world':<30}{'differences of players':<34}worths of places")
     total = Count()
     for world in worlds:

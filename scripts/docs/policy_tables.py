@@ -1,4 +1,4 @@
-"""Documentation made from the files of the shipped policies: tables, and a section for each."""
+"""Documentation made from the files of the shipped policies: tables, and a section per policy."""
 
 from __future__ import annotations
 

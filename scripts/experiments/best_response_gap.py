@@ -40,7 +40,7 @@ KUHN, MINI = armarl.make_game("kuhn_poker"), armarl.make_game("armadora", board=
 
 
 class AsPlayed:
-    """A player without its method `think`, so that only its choices are known, no probabilities."""
+    """A player without its method `think`, so that its strategy is measured by its choices."""
 
     def __init__(self, player: Player) -> None:
         self.name, self.choose = player.name, player.choose

@@ -172,7 +172,7 @@ class Evolution:
         self._first_candidate, self._games, self._seed = known + 1, games, seed
         greedy = importlib.import_module(
             "armarl.games.armada.scripted.greedy"
-        )  # the module: an import statement could find the kernel of the same name
+        )  # an import statement could find the kernel of this name instead of the module
         greedy.STYLES = LiveTable(self._rows)  # must be set before anything is compiled
         greedy.FIRST_ROWS = LiveTable(self._first)
         self.game, self.generation = make_game("armada", players=players, cards=cards), 0

@@ -1,4 +1,4 @@
-"""Compile every GPU kernel of games and PPO without a GPU, and report their resources.
+"""Compile every GPU kernel of games and PPO without a GPU, and report its resources.
 
     python scripts/experiments/gpu_kernels.py
     python scripts/experiments/gpu_kernels.py --game armada --capability 9.0

@@ -132,7 +132,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         ((2,), [False, False])
     """
 
-    render_mode = None  # SB3 warns about environments without this
+    render_mode = None  # SB3 warns about environments without this attribute
 
     def __init__(self, batch: SeatBatch, max_episode_steps: int | None = None) -> None:
         """Wrap a batch of games.
@@ -145,7 +145,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         self._batch, self.game = batch, batch.game
         limit = max_episode_steps
         self._limit = None if limit is None else whole_number("max_episode_steps", limit, 1, 2**31)
-        self.lengths = np.zeros(batch.size, np.int64)  # of each episode so far
+        self.lengths = np.zeros(batch.size, np.int64)  # decisions in each episode
         self._masks = np.empty((batch.size, len(batch.game.actions)), np.int8)
         self._actions: NDArray[np.int64] = np.zeros(batch.size, np.int64)
         self.refusals: dict[int, str] = {}
@@ -196,7 +196,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     @alone
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the actions, and the other seats up to the learner's next decision.
+        """Play the actions, and then the other seats until the learner's next decision.
 
         Returns:
             Observations, rewards, ends and infos of all games. Games that ended are already reset.

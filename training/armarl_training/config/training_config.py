@@ -444,7 +444,7 @@ class TrainingConfig(_Section):
             if self.opponents.share > 0:
                 raise ValueError(
                     "ppo.looks needs opponents.share: 0. The lookahead would ask the critic about "
-                    "positions where an opponent is to move, and it is not trained on these"
+                    "positions where an opponent is to move, but the critic is not trained on them"
                 )
             if self.early_reward.reward is not None:
                 raise ValueError("ppo.looks and early_reward cannot be combined; leave one out")
@@ -679,7 +679,7 @@ def _path(key: str) -> list[str]:
 
 
 def _as_it_comes(sections: list[str]) -> dict[str, Any]:
-    """Return the mapping that an override changes if the file has none: its default, or {}."""
+    """Return the mapping that an override changes if the file lacks it: the default, or {}."""
     if sections == ["opponents", "players"]:
         return OpponentConfig().players  # type: ignore[call-arg]
     return {}

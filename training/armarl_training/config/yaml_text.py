@@ -36,7 +36,7 @@ class _Loader(yaml.SafeLoader):
 
     def construct_yaml_int(self, node: Any) -> int:
         text = str(self.construct_scalar(node)).lower()
-        if not NUMBERS[node.tag].match(text):  # an explicit tag may precede any text
+        if not NUMBERS[node.tag].match(text):  # a tag such as !!int may precede any text
             raise yaml.constructor.ConstructorError(
                 None, None, f"{text[:100]!r} is not a whole number", node.start_mark
             )

@@ -29,7 +29,7 @@ from armarl import armadora_v0
 from armarl_training.examples.measured import Learning, main
 
 ENVS = 16
-KEPT, REPLAYS = 50_000, 4  # decisions in the buffer, and how often each is learned from
+KEPT, REPLAYS = 50_000, 4  # decisions in the buffer; number of times that each is used
 AHEAD, TARGET_EVERY = 6, 500  # steps per return; updates between two copies to the target network
 TO_THE_END = 200  # number of actions that no two-player game of Armadora exceeds
 

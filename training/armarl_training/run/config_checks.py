@@ -92,7 +92,7 @@ def _game_of(config: TrainingConfig) -> Game:
 def resolve_precision(config: TrainingConfig) -> TrainingConfig:
     """Return a configuration with the faster precision on this machine instead of `auto`.
 
-    The run's folder keeps the precision. Configurations of learners that do not read
+    A run saves the result in its folder. Configurations of learners that do not read
     `ppo.precision` are returned unchanged.
 
     Raises:

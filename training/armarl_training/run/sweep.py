@@ -408,7 +408,7 @@ def _as_begun(config: TrainingConfig, begun: TrainingConfig) -> TrainingConfig:
 
 
 def _reason(error: Exception) -> str:
-    """Return the text of an error. Add the type if it is another package's, often a short text."""
+    """Return the text of an error, preceded by the error's type unless ArmaRL defines it."""
     ours = isinstance(error, ConfigError | RunError | PolicyError)
     return str(error) if ours else f"{type(error).__name__}: {error}"
 
