@@ -468,7 +468,7 @@ class TrainingConfig(_Section):
                 )
         if not self._kind.ours and (idle := _differing(getattr(self, read), only_ours=True)):
             named = ", ".join(f"{read}.{name}" for name in idle)
-            raise ValueError(f"learner: {self.learner} does not read {named}; leave it out")
+            raise ValueError(f"{named}: learner: {self.learner} does not read this; leave it out")
         return self
 
     @model_validator(mode="after")
