@@ -68,7 +68,7 @@ FAST = (
     "web/test_table.py::test_a_request_that_is_sent_twice_plays_once",
 )
 PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
-# Tests that `--coverage` also runs without compilation, because they are fast enough for it.
+# Tests that `--coverage` also runs without compilation, to measure kernels. They take seconds.
 PLAIN = ("games/armadora/test_rules.py", "games/armada/test_turn_rules.py", "games/kuhn_poker")
 
 

@@ -121,7 +121,7 @@ def share(variant: Variant, part: str) -> Callable[[], float]:
         begin = time.perf_counter()
         learner.iterate(0.0)
         whole = time.perf_counter() - begin
-        spent["environment"] = whole - sum(spent.values())  # with the cheap advantages
+        spent["environment"] = whole - sum(spent.values())  # includes the advantages (cheap)
         return spent[part] / whole
 
     sample()

@@ -1,4 +1,4 @@
-"""Files that only show progress, such as tables and curves. Training continues if one fails."""
+"""Files that only show progress, such as tables. If one cannot be written, training continues."""
 
 from __future__ import annotations
 

@@ -127,6 +127,6 @@ def enough_memory() -> Iterator[None]:
         yield
     except MemoryError as error:
         raise ConfigError(
-            "environments, rollout_length or network need more memory than there is: "
+            "environments, rollout_length and network need more memory than there is: "
             f"{brief(error)}"
         ) from error

@@ -1,7 +1,7 @@
 """Progress of a run: a table, a curve and TensorBoard events, all in the run's folder.
 
-These files only show the training. If a file cannot be written, one line on stderr says so, and the
-training and its checkpoints continue.
+These files only show the progress. If a file cannot be written, one line on stderr says so, and the
+training continues with its checkpoints.
 """
 
 from __future__ import annotations
