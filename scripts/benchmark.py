@@ -5,8 +5,8 @@ The script prints Markdown tables. `--json FILE` saves the results. To write the
     python scripts/benchmark.py --json docs/environments/benchmarks.json
     python scripts/benchmark.py --page
 
-`--against COMMIT` measures this tree and an older commit alternately, on one core, and prints
-ratios.
+`--against COMMIT` measures this version and an older commit alternately, on one core, and prints
+the ratios of their results.
 
 `pip install '.[bench]'` installs the other packages (peers). The tables also list peers that are
 not installed. The numbers are meaningful only on a machine that runs nothing else.
@@ -44,11 +44,11 @@ GROUPS: dict[str, Callable[[], Iterator[list[Measurement]]]] = {
     "gpu": gpu.groups,
 }
 
-COMPARED = ("playouts", "scaling", "search", "memory")  # the sections of `--against` by default
+COMPARED = ("playouts", "scaling", "search", "memory")  # the default sections of `--against`
 
 
 def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
-    """Return the results of all measurements of some sections, or with `quick` of a few."""
+    """Take all measurements of some sections, or with `quick` only a few. Return the results."""
     results: dict[str, Any] = {
         "machine": machine(),
         "settings": {**asdict(settings), "quick": quick},
@@ -62,7 +62,7 @@ def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
 
 
 def _thinned(groups: Iterator[list[Measurement]]) -> Iterator[list[Measurement]]:
-    """Yield a single group: the first group's first measurement for each probe and `how`."""
+    """Yield one group: the first measurement of each probe and `how` in the first group."""
     first = {
         (measurement.probe, measurement.how): measurement for measurement in reversed(next(groups))
     }
@@ -74,7 +74,7 @@ def main() -> int:
     parser.add_argument(
         "--only", action="append", choices=GROUPS, help="measure only this section; repeatable"
     )
-    parser.add_argument("--quick", action="store_true", help="take a few short samples as a trial")
+    parser.add_argument("--quick", action="store_true", help="take a few short samples only")
     parser.add_argument("--repeats", type=int, default=Settings.repeats, help="number of samples")
     parser.add_argument("--seconds", type=float, default=Settings.seconds, help="sample duration")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to this file")

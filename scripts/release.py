@@ -3,15 +3,15 @@
 The script checks the version, the change log, the citation file, and that all files are committed.
 It builds sdist and wheel twice, in two folders, and compares their bytes. It checks them with
 twine, as a package index does. It installs the wheel in empty environments outside the repository
-and uses it there. It writes an SBOM (CycloneDX) of each of these environments, and all checksums:
+and uses it there. It writes an SBOM (CycloneDX) of each environment, and checksums of all files:
 
     dist/packages/    sdist and wheel
-    dist/sbom/        armarl.cdx.json: the wheel alone; armarl-EXTRAS.cdx.json: with extras
+    dist/sbom/        armarl.cdx.json: only the wheel; armarl-EXTRAS.cdx.json: with extras
     dist/SHA256SUMS
 
 `--kernels` adds a wheel for this platform that contains compiled kernels (some minutes).
 Dependencies come from pip's configured package index. The script publishes nothing. The workflow
-(.github/workflows/release.yml) runs it first, and then publishes the files with their provenance.
+(.github/workflows/release.yml) runs the script, and then publishes the files with their provenance.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def checksums(folder: Path) -> str:
 
 
 def make(out: Path, kernels: bool) -> None:
-    """Make and check all files of a release in a folder. Exit at the first fault."""
+    """Make and check all files of a release in a folder. Exit at the first error."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve()
         tools = environment(folder / "tools", *PROJECT["optional-dependencies"]["release"])
@@ -133,7 +133,7 @@ def make(out: Path, kernels: bool) -> None:
                 sys.exit(f"two builds of {one.name} differ")
         tell(f"two builds have equal bytes: {', '.join(path.name for path in built)}")
         run(tools / "twine", "check", "--strict", *built, cwd=folder)
-        tell("twine finds no fault in sdist and wheel")
+        tell("twine finds no errors in sdist and wheel")
 
         packages, sbom = out / "packages", out / "sbom"
         for path in (packages, sbom):

@@ -15,7 +15,7 @@ import sys
 
 from setup_venv import ROOT, run, set_up
 
-# The tests of `--fast`: files, or single tests. A test checks that every folder of `tests/` occurs.
+# The files or single tests that `--fast` runs. A test checks that each folder of `tests/` is here.
 FAST = (
     "analysis/test_leaks.py::test_differences_say_where",
     "analysis/test_leaks.py::test_by_the_name_of_a_game",
@@ -68,7 +68,7 @@ FAST = (
     "web/test_table.py::test_a_request_that_is_sent_twice_plays_once",
 )
 PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
-# Tests that run without compilation to measure the coverage of kernels. They take seconds.
+# Tests that `--coverage` also runs without compilation, to measure kernels. They take seconds.
 PLAIN = ("games/armadora/test_rules.py", "games/armada/test_turn_rules.py", "games/kuhn_poker")
 
 
@@ -86,7 +86,7 @@ def check_style() -> None:
 
 
 def measure_coverage(arguments: list[str]) -> None:
-    """Run the tests, then some of them without compilation, and report their common coverage.
+    """Run the tests, then some of them without compilation, and report the combined coverage.
 
     Coverage cannot measure compiled kernels, so the second run executes them as plain Python.
     """
@@ -102,7 +102,7 @@ def measure_coverage(arguments: list[str]) -> None:
 if __name__ == "__main__":
     arguments = sys.argv[1:]
     python = set_up("test")
-    # Tests start many processes. With this variable, each would compile all sources it imports.
+    # Tests start many processes. With this variable, each process would compile all its imports.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if "--coverage" in arguments:
         measure_coverage([argument for argument in arguments if argument != "--coverage"])

@@ -17,9 +17,9 @@ VENV = ROOT / ".venv"
 
 
 def set_up(extra: str) -> Path:
-    """Install `armarl[extra]` with tested versions of its dependencies. Return the path of Python.
+    """Install `armarl[extra]` in `.venv`, with tested versions of its dependencies.
 
-    An installed environment is reused.
+    An installed environment is reused. Return the path of its Python.
     """
     if sys.version_info < (3, 11):  # noqa: UP036 - any version of Python may run this script
         sys.exit(f"ArmaRL needs Python 3.11 or newer; this is {sys.version.split()[0]}")

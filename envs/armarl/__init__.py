@@ -21,7 +21,7 @@ __all__ += ["__version__"]
 def __getattr__(name: str) -> Any:
     """Import a public name at its first use. For any other name, let Python suggest a similar one.
 
-    Python does so if the AttributeError contains the name and the module.
+    Python suggests one if the AttributeError contains the name and the module.
     """
     if name not in __all__:
         module = sys.modules[__name__]

@@ -1,11 +1,11 @@
 """Armada as a PettingZoo AEC environment: `from armarl import armada_v0`.
 
 `env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `cards` (False),
-`enrolment` (False), `max_turns` (400), `chart` and `dice` (replacements for the standard ones: a
-file, its text, or its dictionary), `reward` ("win"), `render_mode` (None, "human", "ansi" or
-"rgb_array") and `render_width` (512 pixels). `mask` ("observation" or "info"), `observation_key`
-and `mask_key` set the place and the names of action masks. `max_cycles` (None: no limit) is the
-number of actions after which a game is truncated.
+`enrolment` (False), `max_turns` (400), `chart` and `dice` (a file, its text, or a dictionary, to
+replace the standard chart or dice), `reward` ("win"), `render_mode` (None, "human", "ansi" or
+"rgb_array") and `render_width` (512 pixels). `mask` ("observation" or "info") is the place of the
+action masks. `observation_key` and `mask_key` are the keys of the observation and the mask.
+`max_cycles` (None: no limit) is the number of actions after which a game is truncated.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 `env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `advanced`
 (False), `peek` (True), `board` ("whole", or "mini", a tiny two-player board for game-theoretic
 studies), `reward` ("win" or "gold"), `render_mode` (None, "human", "ansi" or "rgb_array") and
-`render_width` (512 pixels). `mask` ("observation" or "info"), `observation_key` and `mask_key` set
-the place and the names of action masks. `max_cycles` (None: no limit) is the number of actions
-after which a game is truncated.
+`render_width` (512 pixels). `mask` ("observation" or "info") is the place of the action masks.
+`observation_key` and `mask_key` are the keys of the observation and the mask. `max_cycles` (None:
+no limit) is the number of actions after which a game is truncated.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _STEPS = 200  # number of steps between two readings of the clock
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield a group for `env()` and one for `raw_env()`. The peer comes first."""
+    """Yield a group for `env()` and one for `raw_env()`. Each group begins with the peer."""
     for how in FACES:
         face = how.removesuffix("()")
         yield [
@@ -32,21 +32,21 @@ def groups() -> Iterator[list[Measurement]]:
 
 
 def ours(variant: tuple[str, dict[str, Any]], face: str) -> Callable[[], int]:
-    """Run an environment of this package. A chunk returns the number of steps."""
+    """Return a chunk that runs an environment of this package and counts the steps."""
     game, options = variant
     module = importlib.import_module(f"armarl.{game}_v0")
     return _loop(getattr(module, face)(**options))
 
 
 def connect_four(face: str) -> Callable[[], int]:
-    """Run connect_four_v3, which needs pygame. A chunk returns the number of steps."""
+    """Return a chunk that runs connect_four_v3 and counts the steps. It needs pygame."""
     from pettingzoo.classic.connect_four import connect_four
 
     return _loop(getattr(connect_four, face)())
 
 
 def _loop(env: Any) -> Callable[[], int]:
-    """Play random legal actions: call `last`, choose, call `step`. Reset games that end."""
+    """Return a chunk that plays random legal actions, and resets games that end."""
     rng = np.random.default_rng(0)
     env.reset(seed=0)
 

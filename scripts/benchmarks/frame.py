@@ -1,9 +1,10 @@
-"""The common frame of measurements. Each runs in its own process, and the processes take turns.
+"""Code that takes measurements, each in its own process. The processes take turns.
 
 A measurement names a *probe*: a function that prepares everything (imports, compilation, a first
-use) and returns a function to sample. The processes of a group are prepared one after the other.
-Then every process takes one sample per round while the others wait. So the machine's noise affects
-all processes alike, and two measurements can be compared within each round.
+use) and returns a function to sample. A *chunk* is a sampled function that does some work and
+returns the amount of work, such as a number of steps. The processes of a group are prepared one
+after the other. Then every process takes one sample per round while the others wait. So the
+machine's noise affects all processes alike, and two measurements can be compared within each round.
 """
 
 from __future__ import annotations
@@ -40,18 +41,18 @@ class Measurement:
     Attributes:
         section: name of the section of results.
         subject: the measured thing: a variant of a game, or a peer's game.
-        how: the manner of the measurement, which distinguishes rows of one subject.
+        how: mode of the measurement, which distinguishes the rows of one subject.
         batch: number of games in lockstep, or None.
         probe: `module.function` in this folder. The function returns a function to sample.
         options: keyword arguments of the probe.
-        unit: unit of the result. If it ends with `/s`, the sampled function returns the number of
-            things that it has done. It is timed and called repeatedly until the sample is long
-            enough. Otherwise the sampled function returns the value itself.
+        unit: unit of the result. If it ends with `/s`, the sampled function is a chunk. It is timed
+            and called repeatedly until the sample is long enough. Otherwise the sampled function
+            returns the result itself.
         package: the module that must be installed.
         cores: number of cores, and of threads, that the process may use.
         most: maximum number of samples, or None for the number in the settings.
-        lacking: a missing device of this machine. If it is not empty, the measurement is skipped,
-            and the page says so.
+        lacking: reason why this machine cannot take the measurement, such as a missing GPU. If it
+            is not empty, the measurement is skipped, and the page gives the reason.
         tree: folder of another version of this repository to measure. "" means this version.
     """
 
@@ -89,7 +90,7 @@ def available_cores() -> list[int]:
 
 
 def core_counts() -> list[int]:
-    """Return the numbers of cores that measurements use: one, and all."""
+    """Return the core counts of the measurements: one core, and all cores."""
     return sorted({1, len(available_cores())})
 
 
@@ -109,7 +110,7 @@ class _Process:
         )
 
     def read(self) -> dict[str, Any]:
-        """Return the next message, or if the process has died, the last line of its stderr."""
+        """Return the next message. If the process has died, return the last line of its stderr."""
         assert self._process.stdout
         line = self._process.stdout.readline()
         if line:
@@ -206,7 +207,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def ratio(row: dict[str, Any], other: dict[str, Any]) -> float:
-    """Return the median over all rounds of the ratio of two rows of one group."""
+    """Return the ratio of two rows of one group: the median of the ratios in all rounds."""
     pairs = zip(row["samples"], other["samples"], strict=True)
     return statistics.median(a / b for a, b in pairs)
 

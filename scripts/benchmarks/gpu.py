@@ -15,7 +15,7 @@ from benchmarks.ours import STEPPED, WITH, WITHOUT, Variant, title
 from benchmarks.peers import CHUNK, LOOP, PGX_GAMES
 
 BATCHES = (1024, 16_384, 131_072, 1_048_576)
-LEARNERS = (1024, 8192, 65_536)  # games; 32 decisions of that many games of Armada are 6 GB
+LEARNERS = (1024, 8192, 65_536)  # games; 32 decisions of 65,536 games of Armada are 6 GB
 PLAYOUTS, GRAPH = "playouts", f"in a CUDA graph of {CHUNK} steps"
 LEARNER = "PPO, 64-64 network, 32 decisions a game and iteration, 4 epochs, all seats"
 MEMORY = "memory of a game: states, masks, a turn"
@@ -103,7 +103,7 @@ def playouts(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def steps(variant: Variant, batch: int, graph: bool) -> Callable[[], int]:
-    """Run `SelfPlayBatch.step` with random legal actions that a kernel picks from its masks."""
+    """Return a chunk that calls `SelfPlayBatch.step` with random legal actions from a kernel."""
     from armarl import SelfPlayBatch
 
     game = _game(variant)
@@ -120,7 +120,7 @@ def steps(variant: Variant, batch: int, graph: bool) -> Callable[[], int]:
 
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
-    """Run steps like `steps` but without observations: play actions, restart games, make masks."""
+    """Return a chunk like that of `steps`, without observations: actions, new games and masks."""
     from armarl.core import batch_loops
 
     game = _game(variant)
@@ -144,13 +144,13 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def first_step(variant: Variant, cold: bool) -> Callable[[], float]:
-    """Return a probe: the seconds of a new process up to its first step, see `start.first_use`."""
+    """Return a function that times a new process up to its first step, see `start.first_use`."""
     name, options = variant
     return start.first_use(_STEP.format(game=name, options=options), cold)
 
 
 def learner(variant: Variant, batch: int) -> Callable[[], int]:
-    """Run iterations of PPO entirely on the GPU. A chunk returns the number of decisions."""
+    """Return a chunk that runs an iteration of PPO on the GPU and counts the decisions."""
     from benchmarks import learners
 
     return learners.ppo(
@@ -159,7 +159,7 @@ def learner(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def memory(variant: Variant) -> Callable[[], float]:
-    """Return a probe: bytes of GPU memory per game, for a batch with one turn, counted by torch."""
+    """Return a function that counts the bytes of GPU memory per game, for a batch with one turn."""
     import torch
 
     from armarl import SelfPlayBatch
@@ -177,7 +177,7 @@ def memory(variant: Variant) -> Callable[[], float]:
 
 
 def pgx(game: str, batch: int) -> Callable[[], int]:
-    """Run Pgx in its fastest form on the GPU."""
+    """Return a chunk that runs Pgx in its fastest form on the GPU and counts the steps."""
     os.environ["JAX_PLATFORMS"] = "cuda"
     return peers.pgx(game, batch, scan=True, devices=1)
 
@@ -191,7 +191,7 @@ def _game(variant: Variant) -> Any:
 
 
 def _chunk(step: Callable[[], None], batch: int, graph: bool) -> Callable[[], int]:
-    """Run steps one by one, or as a replayed CUDA graph. A chunk returns the number of steps."""
+    """Return a chunk that calls `step` CHUNK times, or replays a CUDA graph of these calls."""
     import torch
 
     def many() -> None:

@@ -22,8 +22,8 @@ PARTS = ("environment", "inference", "update")
 def groups() -> Iterator[list[Measurement]]:
     """Yield a group per variant on all cores: learners, matrix products, and shares of time.
 
-    The matrix products are an upper limit only for learners that compute them. Incremental passes
-    avoid most of them.
+    The speed of the matrix products is an upper limit only for learners that compute all these
+    products. Incremental passes avoid most of them.
     """
     for variant in SCALED:
         yield [
@@ -63,7 +63,7 @@ def _measurement(variant: Variant, how: str, probe: str, part: str | None = None
 
 
 def _learner(variant: Variant, changes: Sequence[str] = ()) -> Any:
-    """Make a learner of this package's PPO. `changes` are settings such as `ppo.epochs=3`."""
+    """Create this package's PPO learner. `changes` are settings such as `ppo.epochs=3`."""
     from armarl_training.config.training_config import TrainingConfig
     from armarl_training.run.run import Run
 
@@ -90,9 +90,9 @@ def _learner(variant: Variant, changes: Sequence[str] = ()) -> Any:
 
 
 def ppo(variant: Variant, changes: Sequence[str] = ()) -> Callable[[], int]:
-    """Run iterations, each with a rollout and its update. A chunk returns the decisions.
+    """Return a chunk that runs an iteration (a rollout and its update) and counts the decisions.
 
-    See `_learner` for `changes`.
+    For `changes`, see `_learner`.
     """
     learner = _learner(variant, changes)
 
@@ -106,7 +106,7 @@ def ppo(variant: Variant, changes: Sequence[str] = ()) -> Callable[[], int]:
 
 
 def share(variant: Variant, part: str) -> Callable[[], float]:
-    """Return a probe: the share of an iteration's time that one of PARTS takes."""
+    """Return a function that measures the share of one of PARTS in an iteration's time."""
     learner = _learner(variant)
     spent = dict.fromkeys(PARTS, 0.0)
     (games,) = learner.shards.parts
@@ -121,7 +121,7 @@ def share(variant: Variant, part: str) -> Callable[[], float]:
         begin = time.perf_counter()
         learner.iterate(0.0)
         whole = time.perf_counter() - begin
-        spent["environment"] = whole - sum(spent.values())  # includes the cheap advantages
+        spent["environment"] = whole - sum(spent.values())  # includes the advantages (cheap)
         return spent[part] / whole
 
     sample()
@@ -140,7 +140,7 @@ def _timed(function: Callable[..., Any], spent: dict[str, float], what: str) -> 
 
 
 def matrices(variant: Variant) -> Callable[[], int]:
-    """Run only the networks of an iteration, on constant inputs: rollout, values, update passes."""
+    """Return a chunk that runs only an iteration's network passes, on constant inputs."""
     import torch
 
     from armarl_training.learners.ppo.update.buffers import Workspace

@@ -1,8 +1,8 @@
 """Measurements of MaskablePPO end to end, including rollouts and updates.
 
-It trains in three kinds of environments: this package's VecEnv, a free environment, and DummyVecEnv
-with single environments. The free environment has the same spaces and costs no time, so only SB3's
-own work is left. All runs have the same settings.
+MaskablePPO trains in three kinds of environments: this package's VecEnv, a free environment, and
+DummyVecEnv with single environments. The free environment has the same spaces and costs no time, so
+its result shows the speed of SB3's own code. All runs have the same settings.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ def groups() -> Iterator[list[Measurement]]:
 
 
 def learn(variant: Variant, kind: str) -> Callable[[], int]:
-    """Train MaskablePPO with SB3's default network. A chunk is one rollout and its update."""
+    """Return a chunk that trains MaskablePPO for one rollout and its update.
+
+    The network is SB3's default.
+    """
     import torch
     from sb3_contrib import MaskablePPO
 

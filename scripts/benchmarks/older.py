@@ -1,8 +1,8 @@
 """Comparison with an older commit: alternating measurements of both versions, and their ratios.
 
-Each measurement runs in two processes, one for this tree and one for the older commit. Each process
-uses the package and the probes of its tree. So the older commit must have the same probe with the
-same options.
+Each measurement runs in two processes, one for this version and one for the older commit. Each
+process uses the package and the probes of its version. So the older commit must have the same probe
+with the same options.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @contextmanager
 def tree_of(commit: str) -> Iterator[Path]:
-    """Yield a temporary folder with the files of a commit. Its kernel cache is there too.
+    """Yield a temporary folder with the files of a commit. Its kernels are cached there too.
 
     Raises:
         subprocess.CalledProcessError: there is no such commit.
@@ -35,12 +35,12 @@ def tree_of(commit: str) -> Iterator[Path]:
 
 
 def compare(commit: str, groups: Iterable[list[Measurement]], settings: Settings) -> bool:
-    """Print the ratio of this tree to an older commit, for each measurement on one core.
+    """Print the ratio of the results of both versions, for each measurement on one core.
 
     Measurements of other packages are left out.
 
     Returns:
-        Whether all measurements ran in both trees.
+        Whether all measurements ran in both versions.
     """
     print(f"| | | batch | {commit} | now | now / {commit} |\n| --- | --- | --- | --- | --- | --- |")
     complete = True

@@ -119,7 +119,7 @@ def _steps(section: str, variant: Variant, how: str, batch: int, cores: int) -> 
 
 
 def playouts(variant: Variant) -> Callable[[], int]:
-    """Deal games and play them to their end at random. A chunk returns the number of actions."""
+    """Return a chunk that deals games, plays them at random to the end and counts the actions."""
     game, numbers = _game(variant), np.arange(BATCH)
 
     def chunk() -> int:
@@ -132,7 +132,10 @@ def playouts(variant: Variant) -> Callable[[], int]:
 
 
 def steps(variant: Variant, batch: int) -> Callable[[], int]:
-    """Run `SelfPlayBatch.step` with random legal actions that a compiled loop picks."""
+    """Return a chunk that calls `SelfPlayBatch.step` with random legal actions.
+
+    A compiled loop picks the actions. The chunk counts the steps.
+    """
     from armarl import SelfPlayBatch
     from armarl.core import batch_loops
 
@@ -153,7 +156,7 @@ def steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
-    """Run steps like `steps` but without observations: play actions, restart games, make masks."""
+    """Return a chunk like that of `steps`, without observations: actions, new games and masks."""
     from armarl.core import batch_loops
 
     game = _game(variant)
@@ -178,7 +181,7 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
-    """Play at random in a loop that a user compiles around the rules, as in batches.md."""
+    """Return a chunk that plays at random in a loop that a user compiles, as in batches.md."""
     import numba
 
     from armarl.compiler.randomness import pick, uniform
@@ -212,7 +215,10 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def vector_env(variant: Variant, how: str) -> Callable[[], int]:
-    """Run `gymnasium.make_vec` of a game. Steps that only begin an episode do not count."""
+    """Return a chunk that runs `gymnasium.make_vec` and counts the learner's decisions.
+
+    Steps that only begin an episode do not count.
+    """
     import gymnasium
 
     import armarl  # noqa: F401 - registers the ids

@@ -27,7 +27,7 @@ SECTIONS = {
     ),
     "scaling": (
         "Scaling with batch and threads",
-        "Steps per second, measured in the same way, by the number of games in the batch.",
+        "Steps per second, measured as in the section above, by the number of games in the batch.",
     ),
     "aec": (
         "PettingZoo AEC",
@@ -57,8 +57,8 @@ SECTIONS = {
         "Search",
         f"Simulations per second on one core. Each search has {search.SIMULATIONS} simulations for "
         "the first decision after the deal. Armada is cut short after some turns of colours "
-        "(`max_turns`). For comparison, the table also has the parts of a simulation, each run "
-        "alone, and OpenSpiel's ISMCTS (in C++) in games that it supports.",
+        "(`max_turns`). For comparison, the table also has the parts of a simulation, measured "
+        "separately, and OpenSpiel's ISMCTS (in C++) in games that it supports.",
     ),
     "memory": ("Memory", "Sizes in bytes."),
     "start": (
@@ -227,7 +227,7 @@ def _three_digits(value: float) -> str:
 
 
 def _peers_ahead(rows: Rows) -> list[str]:
-    """List, for every peer in its fastest form, those of our games that are slower."""
+    """List, for every peer in its fastest form, our games that are slower."""
     lines = ["Where other libraries are ahead, with mask and observation:", ""]
     for cores in sorted({row["cores"] for row in rows}):
         ours = [row for row in chosen(rows, cores=cores, how=WITH) if row["package"] == "armarl"]

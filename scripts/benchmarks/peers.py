@@ -19,7 +19,7 @@ OPEN_SPIEL_GAMES = ("connect_four", "quoridor")
 
 
 def pgx_measurements(section: str, game: str, batch: int, cores: int) -> Iterator[Measurement]:
-    """Yield the measurements of a game of Pgx, in all forms that could be the fastest."""
+    """Yield the measurements of a game of Pgx, in every form that may be the fastest."""
     for devices in sorted({1, cores}):
         if batch % devices:
             continue
@@ -71,12 +71,13 @@ def open_spiel_measurements(section: str) -> Iterator[Measurement]:
 
 
 def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
-    """Run Pgx, jitted and vmapped, with auto-reset. Its state includes observation and mask.
+    """Return a chunk that runs Pgx, jitted and vmapped, with auto-reset, and counts the steps.
 
-    Without `scan`, every step is a call from Python, which can read observations and masks. With
-    `scan`, the steps of a chunk are one compiled loop, which would contain the learner. Here the
-    loop does not use observations and masks. The batch may be split over several XLA devices, one
-    per core, because XLA otherwise leaves cores idle in games as simple as connect four.
+    Pgx's state includes observation and mask. Without `scan`, every step is a call from Python,
+    where a learner could read them. With `scan`, the steps of a chunk are one compiled loop. A
+    learner would have to be in this loop. Here nothing reads observations and masks. The batch may
+    be split over several XLA devices, one per core, because XLA otherwise leaves cores idle in
+    games as simple as connect four.
     """
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     import jax
@@ -117,7 +118,7 @@ def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
 
 
 def _random_legal(masks: Any, key: Any) -> Any:
-    """Return a random legal action for each row, with one random number per row.
+    """Return a random legal action for each game, with one random number per game.
 
     This is faster than `pgx.experimental.utils.act_randomly`, which draws a number per action.
     """
@@ -130,7 +131,7 @@ def _random_legal(masks: Any, key: Any) -> Any:
 
 
 def envpool(task: str, batch: int, threads: int) -> Callable[[], int]:
-    """Run EnvPool synchronously. Steps that only restart a game count too."""
+    """Return a chunk that runs EnvPool synchronously and counts the steps, even restarts."""
     import envpool as library
 
     env = library.make_gymnasium(task, num_envs=batch, num_threads=threads, seed=0)
@@ -149,7 +150,7 @@ def envpool(task: str, batch: int, threads: int) -> Callable[[], int]:
 
 
 def open_spiel(game: str) -> Callable[[], int]:
-    """Run one OpenSpiel game from Python.
+    """Return a chunk that runs one OpenSpiel game from Python and counts the steps.
 
     A step applies an action and reads the observation tensor and mask of the player to move.
     """

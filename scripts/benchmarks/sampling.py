@@ -17,7 +17,7 @@ class Sampler:
         self._actions = np.zeros(batch, np.int64)
 
     def __call__(self, masks: NDArray[Any]) -> NDArray[np.int64]:
-        """Return a random legal action for each row of `masks`, (batch, actions).
+        """Return a random legal action for each game. `masks` has shape (batch, actions).
 
         The action is 0 if none is legal. The next call overwrites the returned array.
         """

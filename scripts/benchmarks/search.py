@@ -57,7 +57,7 @@ def _ours(variant: Any, how: str) -> Measurement:
 
 
 def _roots(variant: Any) -> tuple[Any, Any, Any]:
-    """Return a game, some deals of the game, and the seats to move there."""
+    """Return a game, some of its initial states, and the seats to move in these states."""
     from armarl import make_game
 
     name, options = variant
@@ -67,7 +67,7 @@ def _roots(variant: Any) -> tuple[Any, Any, Any]:
 
 
 def ours(variant: Any, player: str, **options: Any) -> Callable[[], int]:
-    """Search for the first decision of some deals. A chunk returns the number of simulations."""
+    """Return a chunk that searches for the first decision of games and counts the simulations."""
     from armarl import search
 
     game, states, seats = _roots(variant)
@@ -84,7 +84,7 @@ def ours(variant: Any, player: str, **options: Any) -> Callable[[], int]:
 
 
 def playouts(variant: Any) -> Callable[[], int]:
-    """Play at random from the same deals to the end. A chunk returns the number of games."""
+    """Return a chunk that plays games at random from the same deals, and counts the games."""
     game, states, _ = _roots(variant)
     many = np.repeat(states, SIMULATIONS)
 
@@ -98,7 +98,7 @@ def playouts(variant: Any) -> Callable[[], int]:
 
 
 def deals(variant: Any) -> Callable[[], int]:
-    """Redeal the information that is hidden from the seats. A chunk returns the number of deals."""
+    """Return a chunk that redeals information hidden from the seats, and counts the redeals."""
     game, states, seats = _roots(variant)
     many, viewers = np.repeat(states, SIMULATIONS), np.repeat(seats, SIMULATIONS)
 
@@ -111,7 +111,7 @@ def deals(variant: Any) -> Callable[[], int]:
 
 
 def open_spiel(game: str) -> Callable[[], int]:
-    """Run OpenSpiel's bot (in C++) from the deal. A chunk returns the number of simulations."""
+    """Return a chunk that runs OpenSpiel's bot (in C++) once and counts the simulations."""
     import pyspiel
 
     loaded = pyspiel.load_game(game)

@@ -39,7 +39,7 @@ jax.block_until_ready(jax.jit(jax.vmap(env.step))(state, actions))
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield the start-ups of the games, with an empty and with a full cache, and of Pgx."""
+    """Yield the start-up times of our games, with an empty and a full cache, and of Pgx."""
     from armarl.games.catalogue import OURS
 
     group = [_use("armarl", "import", _IMPORT, cold=False)]
@@ -70,7 +70,7 @@ def _use(subject: str, how: str, code: str, cold: bool, package: str = "armarl")
 
 
 def first_use(code: str, cold: bool) -> Callable[[], float]:
-    """Return a probe: the seconds to run `code`, with its imports, in a new Python process.
+    """Return a function that times `code`, with its imports, in a new Python process.
 
     With `cold`, each run has an empty cache folder. Otherwise an earlier run has filled the cache.
     """

@@ -1,7 +1,7 @@
 """The process of one measurement. `frame.py` starts it.
 
-It prepares the measurement, reports that it is ready, and then takes a sample for every line of
-input. It sets its cores before any import that counts them.
+The process prepares the measurement, reports that it is ready, and then takes a sample for every
+line of input. It pins itself to its cores before it imports packages that count the cores.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     python3 scripts/checks/check_distribution.py
 
 The wheel is built from the sdist, so both are tested. It is installed with the extra `[play]` and
-tested versions of its dependencies. Nothing can be imported from this repository there.
+tested versions of its dependencies. The new environment cannot import anything from this
+repository.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from checks.use_installed import run, use
 from setup_venv import ROOT, set_up
 
-# The example of a game outside the package, installed as its page describes. It has an entry point.
+# An example of a game outside the package. It has an entry point, and is installed with pip.
 EXAMPLE = ROOT / "examples" / "kuhn_poker"
 PLAYS_EXAMPLE = """
 import armarl
 import gymnasium
 
-assert armarl.make_game("kuhn_poker", players=4).players == 4  # and so its ids are known
+assert armarl.make_game("kuhn_poker", players=4).players == 4  # this also registers its ids
 env = gymnasium.make("armarl/KuhnPoker-v0", opponents="greedy")
 observation, info = env.reset(seed=0)
 env.step(info["action_mask"].argmax())

@@ -26,7 +26,7 @@ STRETCH = 4  # maximum number of actions in a replay
 
 
 def stretches(game: Game, games: int, seed: int) -> Iterator[Record]:
-    """Play random games. Of each, yield a few consecutive actions, and its last actions."""
+    """Play random games. From each, yield a few consecutive actions, and the last actions."""
     rng = np.random.default_rng(seed)
     for _ in range(games):
         states = game.new_states(int(rng.integers(2**40)))

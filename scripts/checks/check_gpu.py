@@ -2,12 +2,13 @@
 
     python scripts/checks/check_gpu.py --plies 10000000
 
-plays that many actions of every variant, in every autoreset mode, including some illegal actions.
-After half of the steps, the two batches swap devices. After each step the script compares all
-results. It then compares the other methods of `CudaGame`, including the scripted players, and an
-iteration of PPO. PPO's games must be equal byte for byte, and its gradients nearly equal. If there
-is no GPU, the script prints what is missing. `--variant` with a printed name checks only this
-variant, so several processes can share the work. Numba's simulator needs no GPU but is slow:
+With this command, the script plays 10 million actions of every variant, in all autoreset modes,
+including some illegal actions. After half of the steps, the two batches swap devices. After each
+step, the script compares all results. It then compares the other methods of `CudaGame`, including
+the scripted players, and an iteration of PPO. PPO's games must be equal byte for byte, and its
+gradients nearly equal. If there is no GPU, the script prints what is missing. `--variant` with a
+printed name checks only this variant, so several processes can share the work. Numba's simulator
+needs no GPU but is slow:
 
     NUMBA_ENABLE_CUDASIM=1 python scripts/checks/check_gpu.py --plies 2000 --batch 20
 
@@ -43,7 +44,7 @@ from armarl_training.networks.integer_observations import IntegerObservations
 from variants import VARIANTS
 
 if SIMULATED:
-    # The simulator busy-waits for its threads, and these wait for the interpreter lock.
+    # The simulator busy-waits for its threads, while its threads wait for the interpreter lock.
     sys.setswitchinterval(1e-4)
 
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
@@ -233,7 +234,7 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
 
 
 def _gradients(learner: PPO) -> list[NDArray[np.float32]]:
-    """Return the gradients of the only step. The optimiser's `exp_avg` is a tenth of each."""
+    """Return the gradients of the only gradient step: ten times Adam's moment `exp_avg`."""
     moments = (learner._optimiser.state[weights] for weights in learner._parameters)
     return [10 * each["exp_avg"].cpu().numpy() for each in moments]
 

@@ -4,7 +4,7 @@ The script reads all imports in `envs/` and `training/`, even inside functions, 
 type checking only. It prints the depth of the import graph. It fails if
 
 - modules, or folders, import each other in a circle;
-- a folder imports one that is not below it in the table in CONTRIBUTING.md, or imports a game;
+- a folder imports a game, or a folder that is not in a lower layer (see CONTRIBUTING.md);
 - a chain of imports has more than MOST_DEPTH modules or folders;
 - a folder contains more than MOST_FILES modules.
 """
@@ -145,7 +145,7 @@ def layers() -> dict[str, int]:
 
 
 def faults() -> Iterator[str]:
-    """Yield a message for each breach of the layers."""
+    """Yield a message for each import or folder that breaks the rules for layers."""
     graph = import_graph()
     for name, one in (("modules", graph), ("folders", rooms(graph))):
         for circle in circles(one):
@@ -178,7 +178,7 @@ def main() -> int:
             path = longest_path(one)
             print(f"depth by {kind}: {len(path)}: {' > '.join(path)}")
     found = list(faults())
-    print("\n".join(found) or "no fault")
+    print("\n".join(found) or "no errors")
     return len(found)
 
 

@@ -4,8 +4,8 @@
     python scripts/checks/check_page_leaks.py --games 3 --variant armada-3p-cards
 
 At a random moment of each game, the script requests everything over HTTP, for every seat and for an
-onlooker. It does so twice: in this game, and in a game that differs only in hidden information. The
-exit code is 1 if an answer differs.
+onlooker. It repeats the requests in a game that differs only in hidden information. The exit code
+is 1 if an answer differs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def check(game: Game, games: int, seed: int) -> tuple[int, int]:
     """Compare all answers in games with those in games that differ only in hidden information.
 
     Returns:
-        The number of answers, and the number of positions that really differed.
+        The number of answers, and the number of positions whose hidden information differed.
 
     Raises:
         AssertionError: an answer shows hidden information to a seat.

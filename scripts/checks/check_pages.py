@@ -55,11 +55,11 @@ class Page:
         return answer.json()
 
     async def play(self, pause: float, until: float) -> None:
-        """Play to the end of the game or until a time, with pauses of a mean length.
+        """Play until the game or the given time ends, with random pauses.
 
         Args:
             pause: mean length of a pause before a click, in seconds.
-            until: the time to stop, as of `time.perf_counter`.
+            until: the time to stop, on the clock `time.perf_counter`.
         """
         await asyncio.sleep(self._rng.uniform(0, pause))  # people do not all start together
         await self._ask("table")

@@ -28,10 +28,10 @@ def check_variants(
     Args:
         described: the program's docstring.
         games: default number of games per variant.
-        things: a plural noun for the compared things.
+        things: a plural noun for the compared objects, such as "replays".
         check: function that takes a game, a number of games and a seed. It returns the number of
-            compared things, and the number of comparisons in which the other game really differed.
-            It raises an AssertionError if there is a leak.
+            compared objects, and how often the hidden information differed. It raises an
+            AssertionError if there is a leak.
     """
     parser = argparse.ArgumentParser(description=described.splitlines()[0])
     parser.add_argument("--games", type=int, default=games, help=f"games per variant ({games})")
@@ -54,7 +54,7 @@ def check_variants(
             continue
         seconds = time.monotonic() - started
         print(
-            f"{name}: {compared} {things} are equal, {other} of them of other games, "
+            f"{name}: {compared} {things} are equal, hidden information differed {other} times, "
             f"{seconds:.0f} s",
             flush=True,
         )

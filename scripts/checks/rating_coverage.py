@@ -29,9 +29,9 @@ Floats = NDArray[np.float64]
 # Standard deviations of a deal's luck for places and for players, in units of strength; and the
 # probability of a shared victory.
 LUCK, TASTE, SHARED = 0.6, 0.5, 0.05
-SAMPLE, PARTS = 10_000, 40  # the sample for true ratings: number of deals per part, and of parts
+SAMPLE, PARTS = 10_000, 40  # for true ratings: number of deals per sample, and number of samples
 DEALS = (30, 60, 120)  # numbers of deals per tournament; the tournaments take them in turn
-FEW_DEALS = (5, 7, 10)  # the same for the lopsided worlds
+FEW_DEALS = (5, 7, 10)  # numbers of deals per tournament in the lopsided worlds
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Count:
 def cover(
     world: World, tournaments: int, resamples: int, seed: int, deals: tuple[int, ...] = DEALS
 ) -> tuple[Count, Count]:
-    """Return the counts of the intervals of player differences, and of places, in a world."""
+    """Return the counts for the intervals of player differences, and for those of places."""
     players, places = truth(world)
     rng = np.random.default_rng(seed)
     pairs = np.triu(np.ones(players.shape, bool), 1)
@@ -142,7 +142,7 @@ def cover(
 
 
 def cover_all(worlds: tuple[World, ...], each: int, resamples: int, seed: int, name: str) -> Count:
-    """Print each world's counts and, under this name, their total. Return the total."""
+    """Print each world's counts, and their total with the label `name`. Return the total."""
     print(f"{'world':<30}{'differences of players':<34}worths of places")
     total = Count()
     for world in worlds:

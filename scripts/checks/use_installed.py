@@ -34,7 +34,7 @@ for name in ("armadora-2p", "armada-2p"):
 env = gymnasium.make("armarl/Armadora-v0", opponents="armadora-2p")
 observation, info = env.reset(seed=0)
 env.step(info["action_mask"].argmax())
-assert armarl.make_game("armada").attributes["chart"].places  # its data files are there
+assert armarl.make_game("armada").attributes["chart"].places  # the data files are installed
 """
 COMMANDS = (
     ("armarl", "--version"),

@@ -5,8 +5,8 @@ The test suite makes the same checks on a few games. This script makes them on a
     python scripts/checks/verify_games.py --games 10000 --variant all --processes 2
     python scripts/checks/verify_games.py --game armada --games 100
 
-The exit code is 0 if no game failed, otherwise 1. Each failure is printed with the data that repeat
-the game.
+The exit code is 0 if no game failed, otherwise 1. Each failure is printed with the data needed to
+repeat the game.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def parse() -> argparse.Namespace:
 
 
 def results(jobs: list[Job], processes: int) -> Iterator[tuple[Counter[str], str]]:
-    """Yield the counts of each job and its failure, which is empty if there is none."""
+    """Yield the counts of each job and its error message, which is empty if no game failed."""
     if processes == 1:
         yield from map(run, jobs)
         return
@@ -103,7 +103,7 @@ def results(jobs: list[Job], processes: int) -> Iterator[tuple[Counter[str], str
 
 
 def run(job: Job) -> tuple[Counter[str], str]:
-    """Check the games of a job up to the first failure. Return the counts and the failure."""
+    """Check the games of a job up to the first failure. Return counts and an error message."""
     game, name, seeds, sample = job
     try:
         return CHECKS[game].check_random_games(VARIANTS[game][name], seeds, sample), ""

@@ -14,7 +14,7 @@ import griffe
 
 
 class DocstringExamples(griffe.Extension):
-    """Renames the section `Example:` to `Examples:` before a docstring is parsed."""
+    """An extension that renames the section `Example:` to `Examples:` before it is parsed."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring is not None:

@@ -1,9 +1,9 @@
 """Write generated documentation: `python scripts/docs/make_docs.py`.
 
 The script makes the games' pages, the page of training settings and the page of the Python
-interface from the code. It makes parts of three pages about the shipped policies, and their
-training curves, from the policies' files and from results of `armarl exploit`. With `--check` it
-writes nothing and fails if a page is out of date.
+interface from the code. It also makes parts of three pages about the shipped policies, and the
+policies' training curves, from the policies' files and from results of `armarl exploit`. With
+`--check` it writes nothing and fails if a page is out of date.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _survey(game: Game) -> list[str]:
         "## Survey",
         "",
         "A judge of positions ([learners.md](../training/learners.md)) reads the survey instead of "
-        "the observation. No environment returns the survey. The blocks whose last axis is the "
+        "the observation. No environment returns the survey. The blocks with a last axis over the "
         "mines come first. This is the survey with 2 players and all options switched on:",
         "",
         game.survey.markdown(),

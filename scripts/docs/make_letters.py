@@ -1,8 +1,8 @@
 """Write the outlines of the letters in pictures: `python scripts/docs/make_letters.py FONT`.
 
-The script needs fontTools. The font of the present letters is Source Serif Pro Semibold (Adobe), of
-the package `font-source-serif-pro`. Its licence, the SIL Open Font License 1.1, is in the letters'
-folder.
+The script needs fontTools. The font of the present letters is Source Serif Pro Semibold (Adobe),
+from the package `font-source-serif-pro`. The font's licence, the SIL Open Font License 1.1, is in
+the letters' folder.
 """
 
 from __future__ import annotations

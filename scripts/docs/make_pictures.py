@@ -2,9 +2,9 @@
 
     python scripts/docs/make_pictures.py
 
-The README's pictures are from games between shipped policies, which are the same each time. The
-pictures of the rules are from games whose actions are listed below, because the pages describe
-these games. The moving picture needs the extra `render`.
+The README's pictures show games between shipped policies. These games are the same each time. The
+pictures of the rules show games whose actions are listed below, because the pages describe these
+games. The animation needs the extra `render`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NAMES = ("Ada", "Ben", "Cleo", "Dan")
 
 
 class Subject(NamedTuple):
-    """A position to draw: the player of all seats, the deal, and the number of actions before."""
+    """A position to draw: the player of all seats, the deal, and the number of actions so far."""
 
     player: str
     game: str
@@ -39,12 +39,12 @@ SUBJECTS = (
 )
 
 
-WIDTH = 448  # width of the moving picture in pixels
-EVERY, SECONDS = 3, 0.4  # the moving picture shows every third position, for this time
+WIDTH = 448  # width of the animation in pixels
+EVERY, SECONDS = 3, 0.4  # the animation shows every third position for 0.4 seconds
 
 
 class Lesson(NamedTuple):
-    """A position to draw for the rules: the file's name, and the actions from the deal on."""
+    """A position to draw for the rules: the file's name, and all actions from the deal to it."""
 
     name: str
     game: str
@@ -103,7 +103,7 @@ def played(subject: Subject, actions: int) -> Iterator[Picture]:
 
 
 def write_moving(pictures: list[Picture], path: Path) -> None:
-    """Write pictures as one moving picture, which repeats."""
+    """Write pictures as an animation that repeats."""
     frames = [Image.fromarray(picture.pixels(WIDTH)) for picture in pictures]
     times = [round(1000 * SECONDS)] * (len(frames) - 1) + [3000]
     frames[0].save(

@@ -1,4 +1,4 @@
-"""Documentation made from the files of the shipped policies: tables, and a section for each."""
+"""Documentation made from the files of the shipped policies: tables, and a section per policy."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from armarl.policies.saved_policy import load_policy
 from armarl_training.run.exploit import Found, read_found
 from armarl_training.run.progress import curve
 
-ALWAYS = ("random", "greedy")  # the rivals in the table of all policies
-# The number of games of smaller matches is noted. (1,000 games are rounded to whole rotations.)
+ALWAYS = ("random", "greedy")  # the opponents in the table of all policies
+# The tables give the number of games only for matches with fewer games. (1,000 games are rounded to
+# whole rotations of the seats.)
 USUAL = 998
 CURVES = Path("images", "curves")  # folder of the drawings in docs/
 BEST_RESPONSES = Path(__file__).resolve().parents[2] / "docs" / "playing" / "best-responses"
@@ -29,7 +30,7 @@ def cards() -> list[Card]:
 
 
 def overview(cards: list[Card], page: str) -> str:
-    """Return the table of all policies. Their names are links to their sections of a page."""
+    """Return the table of all policies. Each name is a link to the policy's section of a page."""
     lines = [
         "| policy | trained | against random | against greedy |",
         "| --- | --- | --- | --- |",
@@ -62,7 +63,7 @@ def drawings(cards: list[Card]) -> Iterator[tuple[Path, str]]:
 
 
 def is_current(found: Found) -> bool:
-    """Return whether results of `armarl exploit` are finished and on a shipped policy's weights."""
+    """Return whether results of `armarl exploit` are finished and for shipped weights."""
     name = found.recipe.player
     path = shipped_policies().get(name)
     same = path is not None and found.recipe.weights == load_policy(path).weights_digest()
@@ -72,7 +73,7 @@ def is_current(found: Found) -> bool:
 def best_responses(folder: Path) -> str:
     """Return the table of the shipped policies that `armarl exploit` has measured.
 
-    `folder` contains the results. Results on earlier weights of a policy are left out.
+    `folder` contains the results. Results for earlier weights of a policy are left out.
     """
     measured = [*filter(is_current, map(read_found, sorted(folder.glob("*.json"))))]
     if not measured:
@@ -103,7 +104,7 @@ def _best_response(found: Found) -> str:
 
 
 def _strength(card: Card) -> Iterator[str]:
-    """Yield the lines of a table with a row for every rival, the strongest first."""
+    """Yield the lines of a table with a row for every opponent, the strongest first."""
     yield "| rival | win rate | fair | cut short |"
     yield "| --- | --- | --- | --- |"
     for measured in sorted(card.strength, key=lambda measured: measured.standing.win_rate):

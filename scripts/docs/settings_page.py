@@ -20,7 +20,7 @@ from armarl_training.config.training_config import (
     is_marked,
 )
 
-LARGEST = 1 << 20  # the page omits bounds from here on, because they only protect memory
+LARGEST = 1 << 20  # the page omits bounds of at least this size, which only protect memory
 
 
 def settings_page() -> str:
@@ -35,8 +35,8 @@ def settings_page() -> str:
         "form `ppo.epochs=3`. An unknown setting or a wrong value raises an error before anything",
         "starts.",
         "",
-        "Each of the sections `td`, `critic` and `ppo` is for the learner of the same name. In",
-        "addition, `maskable_ppo` reads `ppo`. All other learners refuse the section. Settings",
+        "Each of the sections `td`, `critic` and `ppo` is for the learner of the same name, and",
+        "`ppo` also for `maskable_ppo`. Other learners refuse changes in the section. Settings",
         "marked *ours* are for this package's learners. `maskable_ppo` refuses them, except",
         "`ppo.precision`, which has no effect there. If a setting is marked *only*, such as",
         "*ppo only*, every learner that the mark does not name refuses it. For a user-defined",
@@ -75,7 +75,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def _meaning(setting: str, field: FieldInfo) -> str:
-    """Return a setting's description. If not all learners read the setting, these come first."""
+    """Return a setting's description. If not all learners read the setting, name those that do."""
     mark = f"{readers(setting)} only: " if is_read_by_some(setting) else ""
     return (mark or ("ours: " if is_marked(field, OURS) else "")) + (field.description or "")
 

@@ -32,8 +32,8 @@ PAGES = {  # from a file in the repository to its page on the site
     "envs/armarl/games/armada/rules.md": "rules/armada.md",
 }
 _SOURCES = {page: source for source, page in PAGES.items()}
-# The start of a code block that tests do not run, and its form for MkDocs, which does not know the
-# mark.
+# The start of a code block that tests do not run, and its replacement on the site. MkDocs does not
+# know the mark "no-run".
 _NOT_RUN, _CODE = "```python no-run", "```python"
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:)([^)#\s]+)(#[^)]*)?\)")
 

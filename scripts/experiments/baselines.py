@@ -17,9 +17,9 @@ The folder gets these files:
 - `baselines.json`: the win rates of the trained policies in `evaluation.games` games against each
   opponent, the minutes of training, and the hardware.
 
-    python scripts/experiments/baselines.py runs/baselines --page
+To copy these files into the documentation and write the tables of its page, without training:
 
-copies these files into the documentation and writes the tables of its page. It trains nothing.
+    python scripts/experiments/baselines.py runs/baselines --page
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ from page_parts import filled  # noqa: E402
 
 QUICK = ("armadora-quick", "armada-quick")
 DECISIONS = 100_000  # number of decisions per run of MaskablePPO
-# Minutes between two points of MaskablePPO's curve; and against each opponent, the number of games
-# per point and of games at the end. Games of Armada take longer.
+# Three numbers for MaskablePPO: minutes between two points of its curve, games per opponent at each
+# point, and games per opponent at the end. Games of Armada take longer.
 MEASURING = {"armadora": (0.5, 100, 200), "armada": (1.0, 50, 100)}
 POINTS = 60  # number of points of a curve in the pictures
 DOCS = ROOT / "docs" / "training"

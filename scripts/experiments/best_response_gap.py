@@ -6,7 +6,7 @@
 The script trains best responses to each player in Kuhn poker and on Armadora's mini board, with the
 code of `armarl exploit`, in subfolders of the given folder. For each player it prints a row with
 mean returns over both seats. The columns are the exact best response, each trained response
-(computed in the game's tree), and the last match. A run that was stopped continues.
+(computed in the game's tree), and the last match. The same command continues a stopped run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from armarl_training.run.run import Run
 from exploitability_in_training import SETTINGS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
-DRAWS = 64  # number of random numbers with which a player is asked in each position
+DRAWS = 64  # number of a player's sampled choices in each position
 
 import kuhn_poker  # noqa: E402
 
@@ -40,14 +40,14 @@ KUHN, MINI = armarl.make_game("kuhn_poker"), armarl.make_game("armadora", board=
 
 
 class AsPlayed:
-    """A player without its method `think`, so that its choices count and not its probabilities."""
+    """A player without its method `think`, so that its strategy is measured by its choices."""
 
     def __init__(self, player: Player) -> None:
         self.name, self.choose = player.name, player.choose
 
 
 def play_of(tree: GameTree, player: Any) -> Floats:
-    """Return a player's strategy in matches. It is deterministic for a policy without `sample`."""
+    """Return a player's strategy in matches, which is deterministic if `sample` is False."""
     certain = getattr(player, "sample", True) is False
     return tree.play_of(AsPlayed(player), 1) if certain else tree.play_of(player, DRAWS)
 

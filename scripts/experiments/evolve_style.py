@@ -1,15 +1,15 @@
-"""Evolve the numbers of a style of Armada's scripted player. The style `admiral` was made so.
+"""Evolve the numbers of a style of Armada's scripted player, as was done for `admiral`.
 
     python scripts/experiments/evolve_style.py runs/three.json --players 3 --generations 100
     python scripts/experiments/evolve_style.py runs/cards.json --players 4 --cards --begin conqueror
 
 Each game of a generation has a candidate in one seat: numbers that are drawn around the means of
-the last generation. The other seats play one of the other styles, except the held-out style, or the
-means themselves. A ridge regression finds the numbers that went with victories, and the means move
-in this direction (evolution strategies: Salimans et al., 2017, with a regression instead of the
-weighted sum). The file is written after every generation. The same command continues a stopped
-evolution, also with more generations. At the end the numbers are printed in the form of
-`armarl/games/armada/admiral.py`.
+the last generation. The other seats play one of the other styles, except the held-out style, or
+they play the means. A ridge regression finds the changes of the numbers that went with victories,
+and the means move in this direction (evolution strategies: Salimans et al., 2017, with a regression
+instead of the weighted sum). The script writes the file after every generation. The same command
+continues a stopped evolution, even with a larger number of generations. At the end the script
+prints the numbers in the form of `armarl/games/armada/admiral.py`.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from armarl.games.make_game import make_game
 
 NAMES = [name for name in vars(style_columns) if name.isupper()][: len(styles.CONQUEROR)]
 RIVALS = {"conqueror": 8, "raider": 2, "balanced": 1, "explorer": 1, "builder": 1}
-AGAINST_ITSELF = 4  # weight of the means as a rival, next to the weights in RIVALS
-BELOW_ZERO = {"ODDS": -20, "IN_REACH": -40}  # lower limits below 0; the other limits are 0
-# Upper limits. Tolls are summed in 8 bits, so they must be small.
+AGAINST_ITSELF = 4  # weight of the means as an opponent, in addition to those in RIVALS
+BELOW_ZERO = {"ODDS": -20, "IN_REACH": -40}  # lower limits below 0; the other lower limits are 0
+# Upper limits of the numbers. Tolls are summed in 8 bits, so they must be small.
 TOLLS = dict.fromkeys(("STEP", "EMBARK", "BLOCKED", "DISCOVER", "FIGHT", "FIGHT_BAND"), 12)
 SMALL = {name: 16 for name in NAMES if name.endswith(("GARRISON", "BANDS", "COST"))} | TOLLS
 LARGE = {name: 250 for name in NAMES if name.endswith("WORTH")} | {
@@ -52,10 +52,10 @@ LARGE = {name: 250 for name in NAMES if name.endswith("WORTH")} | {
 }
 LOWEST = np.array([BELOW_ZERO.get(name, 0) for name in NAMES])
 HIGHEST = np.array([SMALL.get(name, LARGE.get(name, FAR)) for name in NAMES])
-RIDGE = 20.0  # weight of the prior that no number matters, in games
+RIDGE = 20.0  # weight of the ridge penalty, as a number of games
 
 
-# --- a table that kernels read from memory instead of compiling it in ----------------------------
+# --- a table that kernels read from memory, although Numba would compile it in as a constant ------
 
 
 class LiveTable:
@@ -149,7 +149,7 @@ def play_out(batch: Games, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Evolution:
-    """The evolution of a style's numbers for one variant, by playing games.
+    """The evolution of a style's numbers for one variant of Armada.
 
     Attributes:
         means: the present numbers, float64, shape (stances, columns).
@@ -157,7 +157,7 @@ class Evolution:
     """
 
     def __init__(self, players: int, cards: bool, games: int, begin: str, seed: int) -> None:
-        progress.say = lambda line: None  # these kernels must not be cached, so do not warn
+        progress.say = lambda line: None  # no message: these kernels are compiled every time
         known = len(styles.GREEDY_STYLES)
         rows = np.concatenate([styles.STYLES, np.zeros(((games + 2) * STANCES, len(NAMES)), int)])
         first = np.arange(games + 2)[:, None] * STANCES + len(styles.STYLES)
@@ -172,7 +172,7 @@ class Evolution:
         self._first_candidate, self._games, self._seed = known + 1, games, seed
         greedy = importlib.import_module(
             "armarl.games.armada.scripted.greedy"
-        )  # the module: an import statement could find the kernel of the same name
+        )  # an import statement could find the kernel of this name instead of the module
         greedy.STYLES = LiveTable(self._rows)  # must be set before anything is compiled
         greedy.FIRST_ROWS = LiveTable(self._first)
         self.game, self.generation = make_game("armada", players=players, cards=cards), 0
@@ -190,7 +190,7 @@ class Evolution:
             openings: share of the games that begin with random actions.
 
         Returns:
-            The mean return of the candidates against each rival, in [-1, 1].
+            The mean return of the candidates against each opponent, in [-1, 1], by name.
         """
         rng = np.random.default_rng([self._seed, self.generation])
         spreads = 1 + 0.12 * np.abs(self.means)
@@ -212,7 +212,7 @@ class Evolution:
         return dict(zip(names, against.tolist(), strict=True))
 
     def _put(self, first: int, numbers: Any) -> None:
-        """Write candidates to the style table from number `first` on. Number 0 is the means."""
+        """Write numbers to the style table, from entry `first` on. Entry 0 is for the means."""
         row = self._first[self._first_candidate - 1 + first, 0]
         self._rows[row : row + numbers.size // len(NAMES)] = numbers.reshape(-1, len(NAMES))
 

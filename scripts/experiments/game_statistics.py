@@ -42,7 +42,7 @@ def turned_charts() -> list[dict[str, Any]]:
 
 
 def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], ...]:
-    """Play games. Return their returns (games, seats), lengths, and a mask of those cut short."""
+    """Play games. Return the returns (games, seats), lengths, and a mask of games cut short."""
     parts = []
     for first in range(0, games, AT_ONCE):
         seeds = np.arange(seed + first, seed + min(first + AT_ONCE, games))

@@ -1,14 +1,14 @@
-"""Compile every GPU kernel of games and PPO without a GPU, and report their resources.
+"""Compile every GPU kernel of games and PPO without a GPU, and report its resources.
 
     python scripts/experiments/gpu_kernels.py
     python scripts/experiments/gpu_kernels.py --game armada --capability 9.0
 
-prints a Markdown table: registers per thread, bytes of local memory, bytes spilt to local memory,
-bytes of machine code, the number of contractions, and seconds to compile. A contraction multiplies
-and adds floats with one rounding (FMA), but the CPU rounds twice. So in the kernels of games, a
-contracted product must be exact. (In PPO it need not be, because equal bytes are not promised
-there.) The script needs the extras `cuda` and `train`. numba-cuda makes PTX and NVIDIA's assembler
-makes machine code, without a GPU or its driver.
+The script prints a Markdown table: registers per thread, bytes of local memory, bytes spilt to
+local memory, bytes of machine code, the number of contractions, and seconds to compile. A
+contraction multiplies and adds floats with one rounding (FMA), but the CPU rounds twice. So in the
+kernels of games, a contracted product must be exact. (In PPO it need not be, because the results of
+PPO on CPU and GPU may differ.) The script needs the extras `cuda` and `train`. numba-cuda makes PTX
+and NVIDIA's assembler makes machine code, without a GPU or its driver.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Report:
-    """The resources of a kernel, by NVIDIA's assembler. Sizes are in bytes.
+    """The resources of a kernel, as reported by NVIDIA's assembler. Sizes are in bytes.
 
     Attributes:
         registers: number of registers per thread.
@@ -159,7 +159,7 @@ def kernels_of(game: Game) -> list[Kernel]:
 
 
 def learner_kernels_of(game: Game) -> list[Kernel]:
-    """Return every kernel of PPO on a GPU. They are found by running all features on the CPU."""
+    """Return every kernel of PPO on a GPU. Running all features on the CPU finds the kernels."""
     found: dict[Body, Kernel] = {}
 
     def run(there: cuda_game.CudaGame, body: Body, games: int, batch: Any) -> None:

@@ -104,7 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("variants", nargs="*", help=f"variants (default: all): {', '.join(known)}")
     parser.add_argument(
-        "--folder", type=Path, required=True, help="folder of the results; a tournament is resumed"
+        "--folder", type=Path, required=True, help="new folder, or folder to resume"
     )
     parser.add_argument(
         "--deals", type=int, default=20, help="number of deals, each in all seat arrangements (20)"

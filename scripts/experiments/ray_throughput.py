@@ -78,7 +78,7 @@ def nodes_of(number: int) -> Iterator[tuple[Cluster, Any]]:
 
 
 def kill_at_work() -> None:
-    """Wait until a worker runs a job, and kill it. This needs /proc (Linux)."""
+    """Wait until a worker runs a job, and kill the worker. This needs /proc (Linux)."""
     while True:
         for told in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):  # the process has ended
@@ -107,7 +107,7 @@ def deaths(cluster: Cluster, node: Any) -> Progress:
 
 
 def main() -> None:
-    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - the priority of processes without Ray
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - workers without Ray have priority 0
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -134,7 +134,7 @@ def arena(options: argparse.Namespace) -> None:
     rows.append((f"{last} on Ray, a worker and a node killed", found))
     played = [tournament for _, (_, tournament) in rows]
     if any(other != played[0] for other in played):
-        raise SystemExit("the runs did not play the same games, but they must")
+        raise SystemExit("the runs played different games, but all must play the same games")
     print(f"{' - '.join(players)}, {len(played[0].games)} games, equal in all runs\n")
     show("games", rows)
 
@@ -154,7 +154,7 @@ def training(options: argparse.Namespace) -> None:
         found = trained(clustered, options.updates, deaths(cluster, node))
     rows.append((f"{last} on Ray, a worker and a node killed", found))
     if len({weights for _, (_, weights) in rows}) > 1:
-        raise SystemExit("the runs did not learn the same weights, but they must")
+        raise SystemExit("the runs learned different weights, but all must learn the same weights")
     print(f"{name}, {config.shards} shards, {options.updates} updates, equal weights in all runs\n")
     show("decisions", rows)
 

@@ -5,8 +5,8 @@
     python scripts/docs/make_docs.py                 # writes the table; --check checks it
 
 The script copies `exploit.json` from each folder to `docs/playing/best-responses/POLICY.json`. It
-refuses results that are not finished, and results on anything but the current file of a shipped
-policy.
+refuses results that are not finished, and results for a policy that is not shipped or for weights
+that are no longer shipped.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def keep(folder: Path, kept: Path) -> Path:
     """Copy the results of a folder to the folder `kept`, and return the path of the copy.
 
     Raises:
-        ValueError: the results are not finished, or not on the current file of a shipped policy.
+        ValueError: the results are not finished, or not for the current file of a shipped policy.
     """
     found = read_found(folder / FOUND)
     if not is_current(found):
         raise ValueError(
-            f"{folder} has no finished results on the current file of a shipped policy: finish "
-            "them with the same command, or measure the policy again in another folder"
+            f"{folder} has no finished results for the current file of a shipped policy: finish "
+            "the search with the same command, or measure the policy again in another folder"
         )
     path = kept / f"{found.recipe.player}.json"
     kept.mkdir(exist_ok=True)

@@ -1,12 +1,12 @@
-"""Measure shipped policies against rivals, and save the results in their files.
+"""Measure shipped policies against opponents, and save the results in the policies' files.
 
     python scripts/policies/measure_shipped_policies.py armadora-3p grave:300@300 greedy
-    python scripts/policies/measure_shipped_policies.py --games 1000  # all, against all rivals
+    python scripts/policies/measure_shipped_policies.py --games 1000  # all, against all opponents
 
-A new result replaces an older result against the same rival. Results against other rivals do not
-change. If no rival is given, all rivals in the file are measured again. The file is written after
-each match, so finished results are kept if the script is stopped. Afterwards, update the pages of
-the policies with `python scripts/docs/make_docs.py`.
+A new result replaces an older result against the same opponent. Results against other opponents do
+not change. If no opponent is given, the matches against all opponents in the file are played again.
+The file is written after each match, so finished results are kept if the script is stopped.
+Afterwards, update the pages of the policies with `python scripts/docs/make_docs.py`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from armarl.policies.saved_policy import load_policy, policy_game, read_policy_m
 
 
 def rivals(path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:
-    """Return the rivals and the number of games against each.
+    """Return the opponents and the number of games against each.
 
     Args:
         path: the policy's file.
-        asked: rivals from the command line, such as `greedy` or `grave:300@300`. If empty, the
-            rivals in the file.
-        games: the number of games against a rival without `@`.
+        asked: opponents from the command line, such as `greedy` or `grave:300@300`. If empty, the
+            opponents in the file.
+        games: the number of games against an opponent without `@`.
     """
     if asked:
         parts = (rival.partition("@") for rival in asked)
@@ -38,9 +38,9 @@ def rivals(path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:
 def keep(path: Path, rival: str, match: MatchResult) -> None:
     """Save the result of a match in the policy's file, in place of an older result.
 
-    `rival` is the rival's specification. If the policy was made for an earlier version of its game,
-    the file gets the present version, under which the match was played. It keeps the version under
-    which the policy was trained as `learnt_version`.
+    `rival` is the opponent's specification. If the policy was made for an earlier version of its
+    game, the file gets the present version, under which the match was played. The file keeps the
+    version under which the policy was trained as `learnt_version`.
     """
     policy, found = load_policy(path), match.as_dict()
     learnt = policy.metadata.get("learnt_version", policy.metadata["variant"]["version"])
@@ -61,8 +61,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("name", nargs="?", choices=shipped, help="a policy (default: all)")
-    parser.add_argument("rivals", nargs="*", metavar="rival", help="a player, or player@games")
-    parser.add_argument("--games", type=int, default=1000, help="games against each rival")
+    parser.add_argument("rivals", nargs="*", metavar="opponent", help="player or player@games")
+    parser.add_argument("--games", type=int, default=1000, help="games per opponent")
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_intermixed_args()

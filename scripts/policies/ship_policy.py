@@ -1,13 +1,13 @@
 """Ship a run's policy: `python scripts/policies/ship_policy.py armada-3p-ppo runs/longer`.
 
 The run's policy replaces the shipped policy of that name. If the run started from that policy
-(`start_from: armada-3p-ppo`), the script joins the training data of both: decisions, minutes and
-curve continue at the end of the earlier ones. If several runs are given, each must have started
-from the one before, and the policy of the last run is shipped. With `--mean 2` it is the mean of
-the weights of the last two. If the configuration names a rival by an absolute path, the shipped
-policy has only the name of the file or folder, because nobody else has that path. The new policy
-has no measured strength yet. The script prints the command that measures it. Afterwards, update the
-pages with `python scripts/docs/make_docs.py`.
+(`start_from: armada-3p-ppo`), the script joins the training data of both: decisions and minutes are
+added, and the run's curve is appended. If several runs are given, each must have started from the
+one before, and the policy of the last run is shipped. With `--mean 2`, its weights are the mean of
+the weights of the last two runs. If the configuration names an opponent by an absolute path, the
+shipped policy has only the name of the file or folder, because nobody else has that path. The new
+policy has no measured strength yet. The script prints the command that measures it. Afterwards,
+update the pages with `python scripts/docs/make_docs.py`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _hardware(before: Training, since: Training) -> dict[str, Any]:
 
 
 def _without_paths(training: Training) -> dict[str, Any]:
-    """Return training data in which rivals have names instead of absolute paths."""
+    """Return training data in which opponents have names instead of absolute paths."""
     opponents = training["config"]["opponents"]
     players = {
         name.rpartition("/")[2] if Path(name).is_absolute() else name: weight
@@ -83,11 +83,10 @@ def ship(name: str, runs: Sequence[Path], shipped: Path, mean: int = 1) -> list[
         name: the policy's name.
         runs: folders of runs. Each run must have started from the one before.
         shipped: the policy's file.
-        mean: the weights of this number of runs, the last ones, are averaged (Izmailov et al.
-            2018).
+        mean: number of last runs whose weights are averaged (Izmailov et al. 2018).
 
     Returns:
-        The rivals against which the previous policy was measured, with the numbers of games, as
+        The opponents against which the previous policy was measured, with the numbers of games, as
         arguments of `measure_shipped_policies.py`.
 
     Raises:
@@ -134,7 +133,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("name", help="the policy's name, such as armada-3p-ppo")
-    parser.add_argument("run", nargs="+", type=Path, help="the run's folder, or several in order")
+    parser.add_argument("run", nargs="+", type=Path, help="the run's folder, or folders in order")
     parser.add_argument(
         "--mean", type=int, default=1, help="number of last runs whose weights are averaged (1)"
     )
@@ -145,7 +144,7 @@ def main() -> None:
         rivals = ship(options.name, options.run, path, options.mean)
     except (ValueError, FileNotFoundError) as error:
         parser.error(str(error))
-    measure = " ".join(f"'{rival}'" for rival in rivals) or "RIVAL@GAMES ..."
+    measure = " ".join(f"'{rival}'" for rival in rivals) or "OPPONENT@GAMES ..."
     print(f"python scripts/policies/measure_shipped_policies.py {options.name} {measure}")
 
 

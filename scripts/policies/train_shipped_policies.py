@@ -1,8 +1,8 @@
 """Train the shipped policies again: `python scripts/policies/train_shipped_policies.py [NAME ...]`.
 
-Each policy is trained in `runs/` with the configuration of the same name. Its file, which contains
-the matches after training, is then copied into the package. A stopped run is resumed, and a
-finished run is not trained again.
+Each policy is trained in `runs/` with the configuration of the same name. The policy's file, with
+the results of the matches after training, is then copied into the package. A stopped run is
+resumed, and a finished run is not trained again.
 """
 
 from __future__ import annotations

@@ -352,7 +352,7 @@ def test_a_run_s_folder_is_no_tournament_s(tmp_path, name):
 @pytest.mark.parametrize("name", ["file", "file/arena"])
 def test_a_file_is_no_folder(tmp_path, name):
     (tmp_path / "file").touch()
-    with pytest.raises(ArenaError, match="because it is a file: name another one"):
+    with pytest.raises(ArenaError, match="because it is a file: name a folder"):
         play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path / name)
 
 

@@ -86,7 +86,7 @@ def test_some_games_are_printed(games, capsys):
         (("--games", "0"), "--games must be a number or a range, 3 or 1-20, not 0"),
         (("--games", "3-2"), "not 3-2"),
         (("--games", "x"), "not x"),
-        (("--games", "7-9"), "none that --games names"),
+        (("--games", "7-9"), "none in the range of --games"),
         (("--seat", "2"), "the seat of game 1 must be in 0 to 1, not 2"),
         (("--think", "nobody"), "nobody"),
     ],
@@ -165,6 +165,6 @@ def test_a_tournament_has_a_page(tmp_path, capsys):
     page, folder = tmp_path / "page.html", tmp_path / "arena"
     play = ["arena", "random", "greedy", *MINI, "--deals", "4", "--workers", "1"]
     assert main([*play, "--html", str(page)]) == 1
-    assert "--html needs the game records of a --folder" in capsys.readouterr().err
+    assert "--html needs game records in a folder" in capsys.readouterr().err
     assert main([*play, "--folder", str(folder), "--html", str(page)]) == 0
     assert len(pages(page)) == 8

@@ -152,7 +152,7 @@ def test_a_key_stops_and_q_ends(capsys: Any) -> None:
     keyboard.pause(0.5)
     assert capsys.readouterr().out == ""
     keyboard.pause(0.5)  # x stops it, x goes on
-    assert "stopped: any key continues the game, q ends it" in capsys.readouterr().out
+    assert "paused: any key continues the game, q ends it" in capsys.readouterr().out
     with pytest.raises(EOFError):
         keyboard.pause(0.5)
     assert asked == [0.5, 0.5, None, 0.5, None]

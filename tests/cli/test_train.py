@@ -58,7 +58,7 @@ def test_train(run, config, tmp_path):
 
     status, _, err = run("train", config, "--run", "one")
     assert status == 1
-    assert "one already holds a run; resume it with --resume" in err
+    assert "one already contains a run; resume it with --resume" in err
     status, out, _ = run("train", "--resume", "one")  # nothing is left to do
     assert status == 0
     assert "against random" in out
@@ -98,8 +98,8 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
         ((), "give a configuration"),
         (("none.yaml",), "none.yaml"),
         (("small.yaml", "epochs"), "'epochs' must be written key=value"),
-        (("--resume", "nowhere"), "nowhere holds no run"),
-        (("small.yaml", "--resume", "nowhere"), "give --resume FOLDER alone"),
+        (("--resume", "nowhere"), "nowhere contains no run"),
+        (("small.yaml", "--resume", "nowhere"), "after --resume FOLDER only settings"),
         (("small.yaml", "--run", "small.yaml"), "small.yaml is a file, but must be a folder"),
         (("small.yaml", "--run", "small.yaml/one"), "small.yaml is a file, but must be"),
         (("small.yaml", "--run", "."), "tensorboard is a file, but must be a folder"),

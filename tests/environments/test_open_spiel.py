@@ -254,7 +254,7 @@ def test_nobody_is_to_move():
         while end and not state.is_terminal():
             state.apply_action(state.legal_actions()[0])
         for asked in (state.information_state_string, state.observation_string):
-            with pytest.raises(ValueError, match="no player is to move: name"):
+            with pytest.raises(ValueError, match="no player to move: name"):
                 asked()
     assert state.information_state_string(3)
 

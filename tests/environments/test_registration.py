@@ -145,5 +145,5 @@ def test_a_game_whose_ids_cannot_be_is_not_registered_by_halves(variant, message
 
 
 def test_what_is_no_entry():
-    with pytest.raises(TypeError, match="a game must be added by its GameEntry"):
+    with pytest.raises(TypeError, match="a game must be added as a GameEntry"):
         armarl.register_game("armadora")

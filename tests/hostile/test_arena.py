@@ -209,7 +209,7 @@ def test_files_of_others_are_not_removed(tmp_path: Path) -> None:
 def test_files_of_others_are_not_written_over(tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("mine", "utf-8")
-    with pytest.raises(ArenaError, match=f"has a {name.split('/')[0]}, and no tournament"):
+    with pytest.raises(ArenaError, match=f"has a {name.split('/')[0]}, but no tournament"):
         play_tournament(GAME, PLAYERS, 4, folder=tmp_path)
     assert (tmp_path / name).read_text("utf-8") == "mine"
 

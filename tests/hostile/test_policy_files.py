@@ -147,14 +147,14 @@ def _judge(**changes: Any) -> dict[str, Any]:
         (_judge(far=5), "must have equally many outputs, not"),
         (
             {**_judge(), "near.1.weight": np.zeros((4, 4), np.float32)},
-            "part near must have 1 layer, not 2",
+            "part `near` must have 1 layer, not 2",
         ),
         ({**_judge(), "prizes.0.weight": np.zeros((3, 4, 1), np.float32)}, "does not fit"),
         ({**_judge(), "trunk.0.weight": np.zeros((4, 4), np.float32)}, "do not belong to any"),
         ({**_judge(), "direct.0.bias": np.full(1, np.inf, np.float32)}, "not finite"),
         (
             {"prizes.0.weight": np.zeros((2, 2), np.float32)},
-            "the part near must have 1 layer, not 0",
+            "the part `near` must have 1 layer, not 0",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

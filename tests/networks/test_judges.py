@@ -167,14 +167,14 @@ def changed(**changes):
         ({"far_0_weight": np.zeros((9, 20), np.float32)}, "layer far.0 does not fit"),
         (
             {"direct_0_weight": None, "direct_0_bias": None},
-            "the part direct must have at least 1 layer, not 0",
+            "the part `direct` must have at least 1 layer, not 0",
         ),
         ({"direct_0_weight": np.full((1, 1), np.nan, np.float32)}, "not finite"),
         ({"policy_0_weight": np.zeros((1, 1), np.float32)}, "do not belong to any"),
         ({"whole_1_bias": np.zeros(1, np.float64)}, "float32"),
         (
             {"prizes_1_weight": np.zeros((3, 8), np.float32), "prizes_1_bias": np.zeros(3, "f4")},
-            "prizes has 3 outputs instead of 2",
+            "`prizes` has 3 outputs instead of 2",
         ),
     ],
     ids=str,

@@ -280,7 +280,7 @@ def test_advice_that_changed_is_refused(tmp_path, monkeypatch):
     ("part", "shape", "message"),
     [
         ("cells.0.weight", (8, 5), r"cells\.0 does not fit"),
-        ("cells.1.weight", None, "the part 'cells' must be 2 layers, not 1"),
+        ("cells.1.weight", None, "the part `cells` must be 2 layers, not 1"),
         ("mix.0.weight", (9, 16), "lacks its weight|does not fit"),
         ("at.0.weight", (4, 8), "does not fit"),
         ("ends.0.weight", (15, 8), "does not fit"),
@@ -302,7 +302,7 @@ def test_parts_that_do_not_fit_are_refused(part, shape, message):
 
 def test_another_number_of_advisers_is_refused():
     tensors = actor_of(GAME, advisers=ADVISERS).tensors()
-    with pytest.raises(NetworkError, match="each of 1 advisers, not 1 with 2"):
+    with pytest.raises(NetworkError, match="each of 1 advisers, not 1 layers with 2 outputs"):
         check_network(GAME, tensors, "relu", 1)
 
 

@@ -389,7 +389,7 @@ def test_names_that_users_add():
         register_player("greedy", tiny.Backwards)
     register_player("fourth", tiny.Backwards, replace=True)  # as in a notebook
     assert make_player("fourth", TWO).rank == 1
-    with pytest.raises(ValueError, match="small letters, digits and hyphens"):
+    with pytest.raises(ValueError, match="lowercase letters, digits and hyphens"):
         register_player("My Player", tiny.Backwards)
     with pytest.raises(TypeError, match="name must be text, not <class"):
         register_player(tiny.Backwards, "mine")

@@ -242,7 +242,7 @@ def test_a_reader_without_scripts_is_told(chromium, files):
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(files["fog"].as_uri())
-    assert "needs scripts" in page.locator("body").inner_text()
+    assert "needs JavaScript" in page.locator("body").inner_text()
     context.close()
 
 

@@ -92,7 +92,7 @@ def test_only_finished_best_responses_to_shipped_policies_are_in_the_table(tmp_p
     kept = tmp_path / "kept"
     for wrong in (found.model_copy(update={"match": None}), Found(recipe=earlier, match=match)):
         (tmp_path / FOUND).write_text(wrong.model_dump_json(), "utf-8")
-        with pytest.raises(ValueError, match="no finished results on the current file"):
+        with pytest.raises(ValueError, match="no finished results for the current file"):
             keep(tmp_path, kept)
     (tmp_path / FOUND).write_text(found.model_dump_json(), "utf-8")
     assert keep(tmp_path, kept) == kept / "armadora-2p.json"

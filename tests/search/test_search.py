@@ -277,7 +277,7 @@ def test_policy_search_plays_to_the_end_where_that_is_near():
 def test_who_is_not_to_move_is_not_asked():
     game = make_game("armadora")
     states, seats, draws = asked(game)
-    with pytest.raises(ValueError, match=f"seat {1 - seats[0]} is not to move in state 0;"):
+    with pytest.raises(ValueError, match=f"not the turn of seat {1 - seats[0]} in state 0,"):
         IsmctsPlayer(game, 2).choose(states, 1 - seats, draws)
 
 

@@ -28,7 +28,7 @@ def test_a_damaged_checkpoint(stopped):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"options": {"players": 3}}, "checkpoint.* but the run is .*'players': 3"),
+        ({"options": {"players": 3}}, "checkpoint.* but the run is for .*'players': 3"),
         ({"learner": "maskable_ppo"}, "for the learner PPO, but config.yaml has MaskablePPO"),
         ({"environments": 8, "ppo": {"minibatch": 64}}, "the games' .* has shape .*, but config"),
         (

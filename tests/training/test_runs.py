@@ -414,20 +414,20 @@ def test_a_training_without_decisions_ends(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["policy.safetensors", "progress.csv", "curve.svg"])
 def test_files_of_others_are_not_written_over(tmp_path, name):
     (tmp_path / name).write_text("mine", "utf-8")
-    with pytest.raises(RunError, match=f"has a {name}, and no run"):
+    with pytest.raises(RunError, match=f"has a {name}, but no run"):
         start_run(config(), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_folder_without_a_run(tmp_path):
     for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(RunError, match=r"holds no run: it has no config\.yaml"):
+        with pytest.raises(RunError, match=r"contains no run: it has no config\.yaml"):
             resume_run(folder)
 
 
 def test_a_folder_that_holds_a_run(tmp_path, whole):
     before = (whole.folder / "config.yaml").read_bytes()
-    with pytest.raises(RunError, match="already holds a run; resume it with --resume"):
+    with pytest.raises(RunError, match="already contains a run; resume it with --resume"):
         start_run(config(seed=5), whole.folder)
     assert (whole.folder / "config.yaml").read_bytes() == before
 
@@ -535,7 +535,7 @@ def test_a_resumed_run_does_not_end_before_where_it_is(tmp_path, stopped):
     with resume_run(stopped) as run:
         done = run.decisions
     for change, reason in (
-        ("total_decisions=1", f"already learned from {done:,}; use total_decisions={done} to end"),
+        ("total_decisions=1", f"from {done:,} decisions; use total_decisions={done} to end"),
         ("time_limit_minutes=1e-9", f"minutes=1e-09: the run has .*; use total_decisions={done}"),
     ):
         with pytest.raises(ConfigError, match=reason):

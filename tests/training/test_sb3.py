@@ -104,7 +104,7 @@ def mini(**more):
         ),
         (
             lambda: model_of(VecFrameStack(make_vec_env("armadora", 2), 3)),
-            "takes 1,728 inputs, but an .* for 2 players .* has 576; .*without VecFrameStack",
+            "takes 1,728 inputs, but an .* for 2 .* has 576 numbers; .*without VecFrameStack",
         ),
     ],
     ids=["normalised", "no actor-critic", "masks observed", "another activation", "stacked"],

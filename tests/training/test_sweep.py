@@ -120,7 +120,7 @@ def test_small_numbers_are_the_same_when_a_sweep_goes_on(config, tmp_path):
 
 def test_files_of_others_are_not_written_over(config, tmp_path):
     (tmp_path / "sweep.csv").write_text("mine", "utf-8")
-    with pytest.raises(RunError, match=r"has a sweep\.csv, and no sweep"):
+    with pytest.raises(RunError, match=r"has a sweep\.csv, but no sweep"):
         Sweep(config, SEARCHED, tmp_path)
     assert (tmp_path / "sweep.csv").read_text("utf-8") == "mine"
 
@@ -139,7 +139,7 @@ def test_the_folder_of_a_run_is_none_for_a_sweep(config, tmp_path):
     with start_run(load_config(config), tmp_path / "run"):
         pass
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(RunError, match="run holds a run, not a sweep; choose another"):
+    with pytest.raises(RunError, match="run contains a run, not a sweep; choose another"):
         Sweep(config, SEARCHED, tmp_path / "run")
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -204,7 +204,7 @@ def test_a_sweep(config, tmp_path, capsys, monkeypatch):
     assert main([*arguments, "--trials", "0"]) == 1
     assert "--trials must be 1 or more" in capsys.readouterr().err
     assert main(["sweep", str(config), "ppo.epochs=1..2", "--folder", "sweep"]) == 1
-    assert "sweep holds a sweep of another configuration" in capsys.readouterr().err
+    assert "sweep contains a sweep of another configuration" in capsys.readouterr().err
 
 
 def test_a_trial_that_fails_is_told_and_the_next_one_begins(config, tmp_path):
@@ -324,7 +324,7 @@ def test_damaged_folders(config, tmp_path):
     with closing(Sweep(config, SEARCHED, other)) as sweep:
         assert sweep.run(1, said.append)
     assert len(said) == 1
-    assert "000 holds a run with other settings; remove it" in said[0]
+    assert "000 contains a run with other settings; remove it" in said[0]
     (other / "study.db").write_bytes(b"no database" * 100)
     with pytest.raises(RunError, match=r"study\.db cannot be used"):
         Sweep(config, SEARCHED, other)

@@ -6,11 +6,11 @@
     config = rllib.one_seat(PPOConfig(), "armadora", opponents="greedy")
     config = rllib.self_play(PPOConfig(), "armada", players=3)
 
-`one_seat` trains one seat of many games at once. `self_play` trains all seats with one policy. All
-other settings (learning rates, env runners, machines) are up to the caller.
+`one_seat` trains one seat of many games in a batch. `self_play` trains all seats with one policy.
+All other settings (learning rates, env runners, machines) are up to the caller.
 
-Needs `ray[rllib]` and uses its new API stack. Env runners on other nodes need this package
-installed there.
+This module needs `ray[rllib]` and uses its new API stack. If env runners use other nodes, install
+this package on these nodes.
 """
 
 from __future__ import annotations

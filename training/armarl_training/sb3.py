@@ -1,4 +1,4 @@
-"""Saves actor-critics of Stable-Baselines3 as ArmaRL policies: only weights, no pickles."""
+"""Export of Stable-Baselines3 actor-critics as ArmaRL policies: only weights, no pickles."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _activation(policy: Any) -> str:
 def _refuse_changed_observations(model: BaseAlgorithm) -> None:
     """Refuse a model whose environment has a wrapper that changes observations.
 
-    This cannot be checked if the model was loaded without its environment.
+    A model that was loaded without its environment cannot be checked, and is accepted.
     """
     normalised = model.get_vec_normalize_env()
     if normalised is not None and normalised.norm_obs:
@@ -113,7 +113,8 @@ def _refuse_changed_observations(model: BaseAlgorithm) -> None:
     if env is not None and any(env.env_is_wrapped(gymnasium.ObservationWrapper)):
         raise PolicyError(
             "the model sees observations changed by a Gymnasium wrapper (such as "
-            "NormalizeObservation), but a saved policy sees them unchanged; train without it"
+            "NormalizeObservation), but a saved policy sees them unchanged; train without this "
+            "wrapper"
         )
 
 
@@ -123,13 +124,19 @@ def _refuse_other_sizes(policy: Any, game: Game) -> None:
     if inputs != size:
         raise PolicyError(
             f"the network takes {inputs:,} inputs, but an observation of {game.name} for "
-            f"{game.players} players with these options has {size:,}; pass the game it was trained "
-            "on, or train on unchanged observations, without VecFrameStack or wrappers"
+            f"{game.players} players with these options has {size:,} numbers; pass the game that "
+            "the network was trained on, or train on unchanged observations, without VecFrameStack "
+            "or wrappers"
         )
 
 
 def _game_of(model: BaseAlgorithm, given: Game | None) -> Game:
-    """Return the game of the model's environment, or else the given game. Both must agree."""
+    """Return the game of the model's environment, or else the given game.
+
+    Raises:
+        ValueError: there is neither.
+        PolicyError: the two games differ.
+    """
     if given is not None:
         check_game(given)
     env = model.get_env()
@@ -141,7 +148,7 @@ def _game_of(model: BaseAlgorithm, given: Game | None) -> Game:
         own = given
     if own is None:
         raise ValueError(
-            "the model has no ArmaRL environment; pass the game it plays, as in "
+            "the model has no ArmaRL environment; pass the game that it plays, as in "
             'save_policy(path, model, armarl.make_game("armadora", players=2))'
         )
     if given is not None and given.variant != own.variant:

@@ -1,8 +1,7 @@
 """Batches of games as a native SB3 `VecEnv`: one seat learns, and players take the other seats.
 
-The learner sees only its own decisions. The other seats play between them. Its reward is its own
-seat's return, no matter which seat ended the game. A learner that loses on another seat's move
-therefore still gets its reward.
+The learner sees only its own decisions. The other seats play between these decisions. The learner's
+reward is the return of its own seat, even if another seat ended the game.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ def make_vec_env(
     Args:
         env_id: an ArmaRL id such as `armarl/Armadora-3p-v0`, the name of a game, or a `Game`.
         n_envs: number of games.
-        seed: the first reset deals game `i` from `seed + i`. None: random deals.
+        seed: the first reset uses the seed `seed + i` for game `i`. None: random seeds.
         env_kwargs: options of `armarl.environments.seat_env.SeatEnv` (`opponents`, `seat`, `reward`
-            and the options of the game) and `max_episode_steps`, as SB3 passes them.
-        options: the same options as keyword arguments.
+            and the options of the game) and `max_episode_steps`, as a dictionary as in SB3.
+        options: more of these options, as keyword arguments.
 
     Returns:
         The vector environment. Observations are float32, shape (n_envs, size).
@@ -113,12 +112,13 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
     Observations are flat float32 arrays, shape (num_envs, size). Actions are `Discrete`, with the
     masks of `action_masks()`. A game that ends is reset in the same step, as SB3 expects. An
     illegal action ends its game with reward -1 for the learner, as in all ArmaRL environments.
-    `infos[i]["TimeLimit.truncated"]` is True only where `max_episode_steps` has cut off a game, so
-    that SB3 adds its critic's value there and nowhere else.
-    `seed(n)` makes the next `reset` deal game `i` from `n + i`. Use `make_vec_env` to create one.
+    `infos[i]["TimeLimit.truncated"]` is True only if `max_episode_steps` has cut off the game. SB3
+    adds its critic's value to the return only in this case.
+    `seed(n)` makes the next `reset` use the seed `n + i` for game `i`. Use `make_vec_env` to create
+    this environment.
 
     Attributes:
-        refusals: the reason for each illegal action of the last step, by game.
+        refusals: the reason why an action of the last step was illegal, by the game's index.
         endings: number of episodes that have ended, and how many of them ended by illegal actions.
 
     Example:
@@ -132,7 +132,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         ((2,), [False, False])
     """
 
-    render_mode = None  # SB3 warns about environments without this
+    render_mode = None  # SB3 warns about environments without this attribute
 
     def __init__(self, batch: SeatBatch, max_episode_steps: int | None = None) -> None:
         """Wrap a batch of games.
@@ -145,7 +145,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         self._batch, self.game = batch, batch.game
         limit = max_episode_steps
         self._limit = None if limit is None else whole_number("max_episode_steps", limit, 1, 2**31)
-        self.lengths = np.zeros(batch.size, np.int64)  # the learner's decisions so far
+        self.lengths = np.zeros(batch.size, np.int64)  # decisions in each episode
         self._masks = np.empty((batch.size, len(batch.game.actions)), np.int8)
         self._actions: NDArray[np.int64] = np.zeros(batch.size, np.int64)
         self.refusals: dict[int, str] = {}
@@ -196,7 +196,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     @alone
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the actions, and the other seats up to the learner's next decision.
+        """Play the actions, and then the other seats until the learner's next decision.
 
         Returns:
             Observations, rewards, ends and infos of all games. Games that ended are already reset.
@@ -261,9 +261,9 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         if attr_name == "opponents":
-            self.opponents = value  # raises an error that gives the reason
+            self.opponents = value  # this raises an error with the reason
         raise AttributeError(
-            f"cannot set {attr_name!r}: the games of a batch have no attributes of their own"
+            f"cannot set {attr_name!r}: the games of a batch have no separate attributes"
         )
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:

@@ -1,9 +1,9 @@
 """Tests for leaks of hidden information.
 
 Two states that differ only in information hidden from a seat must look the same to that seat, in
-everything it can get: observation, mask, info, reward, picture, error messages. A difference is a
-leak, and `find_leaks` locates it. `assert_no_leak` searches whole games for leaks: at every
-position, for every seat, it redeals the hidden information and compares the views.
+everything that the seat can get: observation, mask, info, reward, picture, error messages. A
+difference is a leak, and `find_leaks` locates it. `assert_no_leak` searches whole games for leaks:
+at every position, for every seat, it redeals the hidden information and compares the views.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
 
 
 def views_of(game: Game, states: States, seat: int) -> Views:
-    """Return everything that a seat can get of a state of a `Game`.
+    """Return everything that a seat can get from a `Game` about a state.
 
     `states` is an array of one state. The views are the seat's observation and mask, its
     description, text and picture of the game, the game's status, the seat to move, and the
-    concealed state that a player gets. The seat to move also gets the explanation of each illegal
-    action. A finished game also has returns.
+    concealed state that a player gets. If the seat is the one to move, the views also include the
+    explanation of each illegal action. For a finished game, they also include the returns.
 
     Example:
         >>> from armarl import make_game
@@ -96,10 +96,10 @@ def views_of(game: Game, states: States, seat: int) -> Views:
 
 
 def views_of_env(make_env: Callable[[], Any], state: bytes, agent: str) -> Views:
-    """Return everything that an agent can get of a PettingZoo AEC environment with `load_state`.
+    """Return everything that an agent can get from a PettingZoo AEC environment.
 
     Args:
-        make_env: function that makes an environment with `load_state(bytes)`.
+        make_env: function that makes an environment with the method `load_state(bytes)`.
         state: a saved game.
         agent: the agent.
     """
@@ -145,16 +145,16 @@ def assert_no_leak(
         game: a variant, or the name of a game with its `options`.
         games: number of games.
         every: number n to check every n-th position. 1 checks all positions.
-        seed: seed; the same seed repeats the games exactly.
-        look: function that returns everything a seat can get of an array of one state; by default
-            `views_of`.
-        options: options of the game, if it is given by name.
+        seed: seed of the games. The same seed repeats the games exactly.
+        look: function that returns everything that a seat can get about a state, which is given as
+            an array of one state. Default: `views_of`.
+        options: options of the game, if `game` is a name.
 
     Returns:
         The number of compared pairs of states that differed in hidden information.
 
     Raises:
-        AssertionError: there is a leak; the message says where it is and what it reveals.
+        AssertionError: there is a leak. The message gives its place and the values that differ.
         TypeError: `game` is not a game.
 
     Example:

@@ -1,4 +1,4 @@
-"""Lineups: the choice of the players that meet, and of their seats.
+"""Lineups: the groups of players that meet, and their seats.
 
 A *lineup* assigns a player to each side of the game, or with mixed teams to each seat. It is played
 in several *arrangements*. Each arrangement gives a *table*: one entrant per seat.
@@ -18,8 +18,8 @@ from armarl.core.game import Game
 Lineup = tuple[int, ...]
 KINDS = ("round-robin", "ladder", "field")
 MOST_LINEUPS = 100_000  # maximum number of lineups in a tournament
-# Maximum number of players in a tournament. The intervals of all their pairs take one core a minute
-# or two.
+# Maximum number of players in a tournament. For this number, the intervals of all pairs take a
+# minute or two on one core.
 MOST_ENTRANTS = 100
 _ALL_UP_TO = 3  # maximum number of places for which all arrangements are always played
 
@@ -29,8 +29,9 @@ def lineups(
 ) -> list[Lineup]:
     """Return the lineups of a tournament as tuples of entrant numbers.
 
-    If there are fewer entrants than places, one entrant also fills all spare places. There is a
-    lineup for each choice of this entrant, such as A A B and A B B.
+    Places are sides of the game, or seats with mixed teams. If there are fewer entrants than
+    places, one entrant also fills all spare places. There is a lineup for each choice of this
+    entrant, such as A A B and A B B.
 
     Args:
         entrants: number of players in the tournament.
@@ -80,9 +81,9 @@ def _refuse_too_many(entrants: int, number: int) -> None:
 def tables(lineup: Lineup, game: Game, mixed: bool = False, every: bool = False) -> list[Lineup]:
     """Return the arrangements of a lineup. Each is a tuple with the entrant in each seat.
 
-    For up to 3 places, for repeated entrants, for mixed teams and with `every`, these are all
-    arrangements. For 4 different entrants they form a Latin square: each entrant has every place
-    once, and directly follows each other entrant once (Williams, 1949).
+    For up to 3 places, for repeated entrants, for mixed teams and with `every`, all arrangements
+    are returned. For 4 different entrants the arrangements form a Latin square: each entrant has
+    every place once, and directly follows each other entrant once (Williams, 1949).
 
     Example:
         >>> from armarl import make_game
@@ -117,7 +118,7 @@ def _places(game: Game, mixed: bool) -> int:
 
 
 def _filled(group: Lineup, places: int) -> list[Lineup]:
-    """Return the lineups of a group. In each one, another member fills all spare places."""
+    """Return the lineups of a group. In each lineup, a different member fills all spare places."""
     if len(group) == places:
         return [group]
     spare = places - len(group)

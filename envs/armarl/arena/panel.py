@@ -95,7 +95,8 @@ def play_panel(
         game: a game, or a game's name for its default options.
         player: the player to measure.
         games: number of games against each member, rounded up to whole deals.
-        seed: seed. The same seed repeats the result exactly. Member `k` gets the seed `seed + k`.
+        seed: the seed. The same seed repeats the result exactly. The match against member `k` has
+            the seed `seed + k`.
         workers: as in `play_match`.
         progress: as in `play_match`. Its counts start again with each match.
         records: as in `play_match`.

@@ -1,6 +1,6 @@
 """Cards of saved policies: their checked metadata. `policy_card_text` formats cards as text.
 
-A file may come from a stranger, and no other code reads most of its metadata. `read_card` leaves
+A file may come from a stranger, and most of its metadata is checked only here. `read_card` leaves
 out missing entries and refuses entries of the wrong type.
 """
 
@@ -23,7 +23,7 @@ from armarl.policies.saved_policy import policy_file, read_policy
 from armarl.policies.weight_kinds import weight_kind
 
 WINS = "wins/"  # prefix of an anchor's name in a row of a training curve
-_LARGEST = 1e15  # numbers in metadata must be smaller in size
+_LARGEST = 1e15  # numbers in metadata must have smaller absolute values
 _KINDS: Mapping[type, str] = {
     int: "a whole number",
     float: "a number",
@@ -33,20 +33,20 @@ _KINDS: Mapping[type, str] = {
 }
 
 T = TypeVar("T")
-Row = Mapping[str, float]  # row of a training curve: decisions, minutes, rating, wins/ANCHOR
+Row = Mapping[str, float]  # one row of a training curve: decisions, minutes, rating, wins/ANCHOR
 
 
 class Training(NamedTuple):
-    """The training of a policy. Entries that its file lacks are None or empty.
+    """The training of a policy. Entries that are missing in the policy's file are None or empty.
 
     Attributes:
         learner: the learner's name in configurations.
         seed: seed of the run.
         decisions: number of decisions.
-        minutes: training time over all parts of the run.
+        minutes: total training time in minutes.
         threads: number of threads.
-        share: share of the games in which opponents played, 0 to 1.
-        rivals: each of these opponents, with its share of these games.
+        share: share of the training games in which opponents played, 0 to 1.
+        rivals: each of these opponents, with its share of the games with opponents.
         head_start: the policy or the teacher's games from which training started, as text.
         curve: results against the anchors during training.
         hardware: the hardware of the run.
@@ -67,12 +67,13 @@ class Training(NamedTuple):
 class Measured(NamedTuple):
     """A match that measured a policy.
 
-    rival: the opponent's specification.
-    held_out: True if training did not use a player with this specification as an opponent, a
-        teacher or an adviser.
-    seed: seed of the match.
-    standing: the policy's result (not the opponent's).
-    version: the version of the game in this match.
+    Attributes:
+        rival: the opponent's specification.
+        held_out: True if training did not use a player with this specification as an opponent, a
+            teacher or an adviser.
+        seed: seed of the match.
+        standing: the policy's result (not the opponent's).
+        version: the version of the game in this match.
     """
 
     rival: str
@@ -181,7 +182,7 @@ def _found(said: Any, place: str, kind: type[T]) -> T | None:
 
 
 def _checked(value: Any, place: str, kind: type[T]) -> T:
-    """Return a value after a check of its type. An int may stand for a float.
+    """Return a value after a check of its type. Where a float is needed, an int is valid.
 
     Raises:
         ValueError: the value is of another type, NaN, or too large.
@@ -280,9 +281,9 @@ def _strength(metadata: Any) -> list[Measured]:
 
 
 def _met(metadata: Any) -> set[str]:
-    """Return the players that training used: opponents, the teacher and advisers.
+    """Return the names of players that training used: opponents, the teacher and advisers.
 
-    The names are those that matches use.
+    Matches use the same names.
     """
     config = "training.config"
     players = _numbers(metadata, f"{config}.opponents.players")
@@ -310,7 +311,7 @@ def _standing(said: Any) -> Standing:
 
 
 def _again(path: Path) -> str | None:
-    """Return a command that trains a similar policy. Only shipped and runs' policies have one."""
+    """Return a command that trains a similar policy. None if the policy's origin is unknown."""
     shipped = {file: name for name, file in shipped_policies().items()}
     if path in shipped:
         return f"armarl train {shipped[path]}"

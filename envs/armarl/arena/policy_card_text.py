@@ -9,7 +9,7 @@ from typing import TypeVar
 from armarl.arena.policy_card import WINS, Card, Measured, Row, Training
 from armarl.common.messages import listed, printable
 
-_MOST_SHOWN = 6  # maximum number of curve rows; a card with 15 rivals then fits into 40 lines
+_MOST_SHOWN = 6  # maximum number of curve rows, so that a card with 15 rivals fits into 40 lines
 _WIDTH, _LABEL, _BAR = 100, 10, 24  # widths of a line, a label, and a curve's longest bar
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def versions(card: Card) -> str:
 
 
 def version_note(card: Card, measured: Measured) -> str:
-    """Return " (version N)" if the card has a match under later rules than this one, else ""."""
+    """Return " (version N)" if another match of the card had later rules than this one, else ""."""
     versions = [match.version or 0 for match in card.strength]
     return f" (version {measured.version})" if (measured.version or 0) < max(versions) else ""
 

@@ -2,24 +2,24 @@
 
 The model is Luce's choice model, the first stage of Plackett and Luce: side `k` wins with a
 probability proportional to `exp(strength + seat)`. The strength is the mean over the side's
-players, and `seat` is the value of the seat. A shared victory is split into parts. A weak prior
-adds a tenth of a drawn game at every table, so that the ratings of players that won or lost every
-game are finite.
+players, and `seat` is the value of the seat. A shared victory is split among the winning sides. A
+weak prior adds a tenth of a drawn game at every table, so that the ratings of players that won or
+lost every game are finite.
 
 The games of a deal are not independent, because they share the luck of the deal. The bootstrap
 (Efron, 1979) therefore resamples whole deals. The standard error of a rating is the spread of its
-resampled values. If one side won nearly every game, the deals hardly differ and this spread means
-nothing. The bootstrap's error is then mixed with the likelihood's error, which assumes independent
-games. The less information the games have, the more the likelihood's error weighs. The mixture is
-used only if it lengthens the interval.
+resampled values. If one side won nearly every game, the deals hardly differ and this spread is
+meaningless. The bootstrap's error is then mixed with the likelihood's error, which assumes
+independent games. The less information the games have, the more the likelihood's error weighs. The
+mixture is used only if it lengthens the interval.
 
 An interval contains all ratings whose profile likelihood is high enough. The threshold follows
 Student's distribution for the number of deals, widened by the ratio of the error to the
-likelihood's error. So an interval is asymmetric if the likelihood is. If the games decide nothing,
-the interval ends 5000 points from the rating. `scripts/checks/rating_coverage.py` measures the
-coverage of these intervals. (Small pilots also tried percentile and bootstrap-t intervals. Their
-coverage was lower where one player wins nearly all games. The packages choix and openskill were not
-tried: according to their documentation, neither models seats and deals.)
+likelihood's error. So an interval is asymmetric if the likelihood is. If the games do not limit a
+rating, its interval ends 5000 points from the rating. `scripts/checks/rating_coverage.py` measures
+the coverage of these intervals. (Small pilots also tried percentile and bootstrap-t intervals.
+Their coverage was lower where one player wins nearly all games. The packages choix and openskill
+were not tried: according to their documentation, neither models seats and deals.)
 
 The ratings depend only on the summed victory shares of each side, for each deal and table.
 """
@@ -36,25 +36,25 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 ELO = 400 / math.log(10)  # Elo points of one unit of strength
-DRAWN = 0.1  # the prior: drawn games added to every table
+DRAWN = 0.1  # number of drawn games that the prior adds to every table
 RESAMPLES = 1000  # default number of bootstrap resamples
-LEAST_DEALS = 2  # one deal alone does not show how much deals differ
+LEAST_DEALS = 2  # minimum, because one deal does not show how much deals differ
 LEVEL = 0.95  # coverage of the intervals
-_RIDGE = 1e-6  # weight of a penalty that fixes the mean strength; differences do not depend on it
-# Newton's method: maximum number of steps, and in units of strength, maximum step and precision.
+_RIDGE = 1e-6  # weight of a penalty that fixes the mean strength, but not strength differences
+# Newton's method: maximum number of steps, then maximum step and precision in units of strength.
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7
 _WIDEST = 5000 / ELO  # maximum distance of an interval's end from the rating, in units of strength
-_DOUBT = 4.0  # information (1 / variance) at which the two errors weigh the same, see `trust`
+_DOUBT = 4.0  # information (1 / variance) at which both errors have equal weight, see `trust`
 _CLOSE_END = 1e-4  # precision of an interval's end, in units of strength
-AT_ONCE = 1 << 25  # floats in one portion of a large array
-_LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # lower bounds: a divisor, the argument of a logarithm
+AT_ONCE = 1 << 25  # maximum number of floats in one portion of a large array
+_LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # lower bounds of a divisor and a logarithm's argument
 
 
 class Tally(NamedTuple):
     """The results of a tournament, in the form that ratings need.
 
-    A *table* is one way to seat the players. If a deal was not played at a table, its entries are
-    0.
+    A *table* is one way to seat the players. If a deal was not played at a table, the shares of
+    this deal and table are 0.
 
     Attributes:
         members: each player's share of each side's strength, (tables, sides, players).
@@ -72,7 +72,7 @@ class Tally(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Values with their 95 % intervals and standard errors, as arrays of one shape."""
+    """Values with their 95 % intervals and standard errors, as arrays of equal shape."""
 
     value: Floats
     low: Floats
@@ -133,8 +133,8 @@ def likeliest(tally: Tally, anchor: int = 0) -> Floats:
 def _contrasts(players: int, sides: int, anchor: int) -> Floats:
     """Return contrasts as rows, (contrasts, parameters).
 
-    They are the ratings relative to the anchor, the differences of pairs, and the seats' values
-    relative to their mean.
+    The contrasts are the ratings relative to the anchor, the differences of pairs, and the seats'
+    values relative to their mean.
     """
     identity = np.eye(players + sides)
     rows = [identity[i] - identity[anchor] for i in range(players)]
@@ -182,7 +182,7 @@ class _Model(NamedTuple):
 
     @property
     def portion(self) -> int:
-        """Number of tallies that are fitted at once, so that the arrays stay small."""
+        """Number of tallies that are fitted together. It is limited to keep the arrays small."""
         tables, sides, size = self.design.shape
         return int(max(1, AT_ONCE // (tables * sides * size + size * size)))
 
@@ -228,7 +228,7 @@ def _slope_and_bend(model: _Model, totals: Floats, strengths: Floats) -> tuple[F
 
 
 def _stepped(strengths: Floats, step: Floats) -> tuple[Floats, float]:
-    """Return the strengths after a step, with long steps shortened, and the longest given step."""
+    """Shorten long steps. Return the new strengths, and the longest step before the shortening."""
     longest = np.abs(step).max(axis=1, keepdims=True)
     cut = np.minimum(1, _LONGEST_STEP / np.maximum(longest, _CLOSE))
     return strengths + step * cut, float(longest.max(initial=0))
@@ -244,7 +244,7 @@ def _chances(model: _Model, strengths: Floats) -> Floats:
 def _information(model: _Model, expected: Floats, chances: Floats) -> Floats:
     """Return the negated second derivatives of the log likelihood.
 
-    They are the covariances of the design's rows, summed over the tables.
+    These derivatives are the covariances of the design's rows, summed over the tables.
     """
     size, weights = model.design.shape[2], expected.reshape(len(expected), 1, -1)
     whole = (model.rows.T * weights) @ model.rows
@@ -276,7 +276,7 @@ def _with_intervals(tally: Tally, rows: Floats, resamples: int, seed: int) -> Es
 def _independent_errors(model: _Model, totals: Floats, best: Floats, rows: Floats) -> Floats:
     """Return standard errors of contrasts from the likelihood's curvature.
 
-    They assume that all games are independent.
+    These errors assume that all games are independent.
     """
     _, bend = _slope_and_bend(model, totals + DRAWN / totals.shape[2], best[None])
     return np.asarray(np.sqrt((rows @ np.linalg.inv(bend[0]) * rows).sum(axis=1)))
@@ -307,8 +307,9 @@ def _highest(
 ) -> Floats:
     """Return the upper end of each contrast's interval.
 
-    There the log likelihood is lower by `drop` than at its maximum. The fall is convex in the
-    contrast, so Newton's method converges. After its first step it approaches the end from above.
+    At this end, the log likelihood is lower than its maximum by `drop`. This difference is convex
+    in the contrast, so Newton's method converges. After its first step it approaches the end from
+    above.
     """
     free = np.flatnonzero(rows.any(axis=1))  # the row of the anchor's own rating is all zeros
     widest = rows @ best + _WIDEST
@@ -329,7 +330,7 @@ def _ends(
     guess: Floats,
     widest: Floats,
 ) -> Floats:
-    """Return the upper ends of one portion of contrasts, see `_highest`. None exceeds `widest`."""
+    """Return the upper ends of one portion of contrasts, at most `widest` (see `_highest`)."""
     most = _log_likelihood(model, totals, best[None])
     strengths, ends = np.tile(best, (len(rows), 1)), guess
     for _ in range(_STEPS):
@@ -345,11 +346,11 @@ def _ends(
 def _fit_held(
     model: _Model, totals: Floats, rows: Floats, values: Floats, start: Floats
 ) -> tuple[Floats, Floats]:
-    """Fit the parameters under a constraint: in each entry of the batch, a contrast has a value.
+    """Fit parameters under constraints: in fit `i`, the contrast `rows[i]` equals `values[i]`.
 
     Returns:
         The parameters, (batch, parameters), and the decrease of the log likelihood per unit of
-        the value.
+        `values`.
     """
     strengths, pull = start, np.zeros(len(start))
     for _ in range(_STEPS):

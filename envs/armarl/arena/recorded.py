@@ -16,9 +16,8 @@ from armarl.matches.records import Record
 def recorded_tournaments(records: Iterable[Record]) -> list[Tournament]:
     """Make a tournament from the recorded games of each variant.
 
-    The names in the records tell players apart: the games under one name are those of one player.
-    Games with the same first position count as one deal. A game that was stopped has no result and
-    is left out.
+    All games under one name in the records belong to one player. Games with the same first position
+    count as one deal. A game that was stopped has no result and is left out.
 
     Args:
         records: the games, from `read_records`.

@@ -58,8 +58,8 @@ def html(summary: Summary) -> str:
         "from the bootstrap over whole deals.</p>",
         "<h2>Pairs</h2>",
         _pairs_table(summary),
-        '<p class="note">Of the victories won by either player of a pair, the share of the row '
-        "player, in per cent, with its 95 % interval.</p>",
+        '<p class="note">The row player\'s share of the victories won by either player of the '
+        "pair, in per cent, with its 95 % interval.</p>",
         _cycles_text(summary),
         "<h2>Places</h2>",
         _places_table(summary),

@@ -1,4 +1,4 @@
-"""A sequential test that decides which of two players is stronger, and when to stop.
+"""A sequential test that decides whether a player is stronger than another, and when to stop.
 
 This is a generalised sequential probability ratio test (GSPRT) on deals. The scores of a deal's
 games are correlated, so the test uses the mean score of each deal. It assumes no distribution of
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 MOST_ELO = 2000.0
 _LEAST_DEALS = 8  # minimum to decide: fewer deals do not show the distribution of scores
 _STEPS = 60  # bisection steps
-_SPARE = 1e-3  # weight of a pseudo-deal at scores 0 and 1 each, so that neither is impossible
+_SPARE = 1e-3  # weight of a pseudo-deal for each of the scores 0 and 1, which keeps them possible
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def expected_score(elo: float) -> float:
 
 
 def log_likelihood_ratio(scores: Sequence[float], mean0: float, mean1: float) -> float:
-    """Return the log likelihood ratio of the scores: under `mean1` divided by under `mean0`."""
+    """Return the log of the likelihood ratio of the scores, of `mean1` to `mean0`."""
     values, counts = np.unique(np.asarray([0.0, 1.0, *scores]), return_counts=True)
     weights = counts.astype(float)
     weights[[0, -1]] -= 1 - _SPARE

@@ -25,7 +25,7 @@ from armarl.arena.tournament import Tournament
 from armarl.common.csv_table import csv_text
 from armarl.matches.standings import wilson_interval
 
-ANCHOR = "random"  # the player with rating 0 if it takes part; otherwise the first player
+ANCHOR = "random"  # the player with rating 0; without this player, the first one has rating 0
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Summary:
         anchor: number of the player with rating 0.
         ratings: the ratings.
         games: number of games of each player, (players,).
-        scores: of the victories of two players, the share of the row's player, (players, players).
-            NaN for players that have not met.
-        cycles: tuples of players in which each beats the next, and the last beats the first. The
-            95 % interval of each of these scores is above one half.
+        scores: the row player's share of the victories of two players, (players, players). NaN for
+            players that have not met.
+        cycles: tuples of players in which each player beats the next, and the last beats the
+            first. The 95 % interval of each of these scores is above one half.
         places: each place's share of the victories, (sides,).
         lengths: number of actions of each game, (games,).
         cut: number of games that were cut short.
@@ -192,7 +192,7 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
 def stronger(tournament: Tournament, **options: float) -> Verdict:
     """Test whether the first player is stronger than the second.
 
-    The test uses the deals in which either of the two won, or shared a victory, against the other.
+    The test uses the deals in which one of the two won or shared a victory against the other.
 
     Args:
         tournament: the tournament.
@@ -214,7 +214,8 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
 def _won(tally: Tally) -> Floats:
     """Return victories of the row's player over the column's, (deals, players, players).
 
-    A victory counts by the players' shares of the winning side and of the other sides.
+    The weight of a victory is the row player's share of the winning side, times the column player's
+    share of the other sides.
     """
     rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # shares of the other sides
     won = np.einsum("dtk,tki,tkj->dij", tally.shares, tally.members, rivals, optimize=True)
@@ -222,7 +223,7 @@ def _won(tally: Tally) -> Floats:
 
 
 def _scores(tally: Tally) -> Estimates:
-    """Estimate the row player's share of the victories of each pair, on different sides."""
+    """Estimate the row player's share of the victories when two players are on different sides."""
     deals, players = len(tally.shares), tally.members.shape[2]
 
     def victories() -> Iterable[tuple[Floats, Floats]]:
@@ -241,9 +242,9 @@ def _parts(victories: Callable[[], Iterable[tuple[Floats, Floats]]], deals: int)
     The number of victories is reduced by the design effect, because only deals vary independently.
 
     Args:
-        victories: function that returns a new iterable at each call. Each item covers a portion of
-            the deals, in order: the victories won and the victories in all, both with the deals as
-            the first axis.
+        victories: function that returns a new iterable at each call. Each item is for the next
+            portion of the deals: the victories won, and all victories. The first axis of both
+            arrays is the deals.
         deals: number of deals.
     """
     sums = [(won.sum(axis=0), of.sum(axis=0)) for won, of in victories()]
@@ -263,7 +264,7 @@ def _parts(victories: Callable[[], Iterable[tuple[Floats, Floats]]], deals: int)
 
 
 def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
-    """Return a shortest cycle through each player that is in one.
+    """Return a shortest cycle through each player that is in a cycle.
 
     Each cycle begins with its smallest number and is returned only once.
     """
@@ -287,6 +288,6 @@ def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
 
 
 def _entry(estimates: Estimates, at: Any) -> dict[str, float]:
-    """Return an estimate and its interval. Rounding makes the difference of equal players 0."""
+    """Return an estimate and its interval, rounded so that the difference of equal players is 0."""
     columns = {"value": estimates.value, "low": estimates.low, "high": estimates.high}
     return {name: round(float(column[at]), 9) + 0.0 for name, column in columns.items()}

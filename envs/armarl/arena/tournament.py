@@ -3,8 +3,8 @@
 Deal `k` of a tournament is the same for every lineup, and every lineup plays it in all its
 arrangements. Only the deals vary by chance, so ratings are bootstrapped over the deals.
 
-A tournament's folder has the settings in `settings.json`, one line per game in `games.jsonl`, and
-the records of the games in `records/`. The same call resumes a tournament that was stopped. A
+A tournament's folder contains the settings in `settings.json`, one line per game in `games.jsonl`,
+and the records of the games in `records/`. The same call resumes a tournament that was stopped. A
 folder may come from a stranger: its contents are checked, and no file outside it is touched. The
 settings also contain a digest of each player's weights, because the weights under a name or path
 may change later.
@@ -48,10 +48,10 @@ from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
 MOST_DEALS = 10**7  # maximum number of deals in a tournament
-# Deals per job of all tables. The number is fixed, because the rounding of a network's outputs
-# depends on the batch size, and the same tournament must repeat exactly.
+# Number of deals in a job that plays all tables. The number is fixed, because the rounding of a
+# network's outputs depends on the batch size, and the same tournament must repeat exactly.
 DEALS_AT_ONCE = 16
-_LEAST_CELLS = 1 << 20  # `tally` accepts up to this number of deals times tables in any case
+_LEAST_CELLS = 1 << 20  # `tally` accepts up to this number of (deal, table) pairs in any case
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
 REPORTS = ("summary.json", "ratings.csv", "report.html")
 _DIGESTS = "digests"  # key in the settings
@@ -187,7 +187,7 @@ def play_tournament(
         kind: "round-robin", "ladder" or "field", see `lineups.lineups`.
         mixed: whether partners may be different players.
         every: whether to play all arrangements even for 4 places.
-        seed: seed. The same seed repeats the tournament exactly.
+        seed: the seed. The same seed repeats the tournament exactly.
         workers: number of processes, or a cluster.
         folder: folder for results and records. If it already contains this tournament, the
             tournament is resumed. Without a folder, nothing is saved.
@@ -199,9 +199,9 @@ def play_tournament(
     Raises:
         TypeError: `game` is not a game, or `mixed` or `every` is not a bool.
         ValueError: a number is out of range, or a player is unknown.
-        ArenaError: the folder contains another tournament, games of another policy under the name
-            of one of the players, or a training run; or the folder is damaged; or a policy's file
-            was replaced during the tournament.
+        ArenaError: the folder contains another tournament, a training run, or games of another
+            policy under a player's name; or the folder is damaged; or a policy's file was replaced
+            during the tournament.
 
     Example:
         >>> tournament = play_tournament("armadora", ["random", "greedy"], deals=2)
@@ -252,7 +252,7 @@ def _jobs(
     store: _Store,
     record: bool,
 ) -> list[_Job]:
-    """Return the missing jobs, sorted by deal, so that a stopped tournament is balanced."""
+    """Return the jobs not played yet, sorted by deal, so that a stopped tournament is balanced."""
     game, jobs = planned.game, []
     options = {"players": game.players, **game.options}
     at_once = entrants.deals_at_once(DEALS_AT_ONCE)
@@ -267,7 +267,7 @@ def _jobs(
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names, with a number added to each name that already occurred."""
+    """Return the names. Add a number to each name that has already occurred."""
     found: list[str] = []
     for name in names:
         numbered = (f"{name} #{number}" for number in range(2, len(names) + 2))
@@ -395,7 +395,7 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise ArenaError(
-            f"{folder} cannot be a tournament's folder because it is a file: name another one"
+            f"{folder} cannot be a tournament's folder because it is a file: name a folder"
         ) from error
     for name in (CONFIG_FILE, POLICY_FILE):
         if (folder / name).exists():
@@ -449,8 +449,8 @@ def _compare(path: Path, found: Any, digests: Digests) -> None:
     others = [name for name in {**found, **digests} if found.get(name) != digests.get(name)]
     if others:
         raise ArenaError(
-            f"{path.parent} contains games of another player named {brief(others[0])}: its file "
-            "has been rewritten or moved since; name another folder for this tournament"
+            f"{path.parent} contains games of another player named {brief(others[0])}: the file of "
+            "this player has been rewritten or moved since; name another folder for this tournament"
         )
 
 
@@ -552,7 +552,7 @@ def _planned(found: Any) -> Tournament:
     game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     if not same_json(variant, game.variant):
         raise ValueError(
-            f"the settings are of another version of the game than this one ({game.version})"
+            f"the settings are for another version of the game, but this is version {game.version}"
         )
     if not isinstance(players, list) or not all(
         isinstance(name, str) and name == printable(name) for name in players
@@ -562,7 +562,10 @@ def _planned(found: Any) -> Tournament:
         raise ValueError("two players have the same name; all names must differ")
     kind, mixed, every = found["kind"], found["mixed"], found["every"]
     if not isinstance(mixed, bool) or not isinstance(every, bool):
-        raise TypeError("mixed and every must be true or false")
+        raise TypeError(
+            f"mixed and every must be true or false, not {brief(repr(mixed), 60)} and "
+            f"{brief(repr(every), 60)}"
+        )
     seed = whole_number("seed", found["seed"], 0, MOST_SEED)
     planned = Tournament(game, tuple(players), kind, mixed, every, seed, ())
     planned.lineups()

@@ -21,8 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status.
 
     Args:
-        arguments: the arguments without the program's name; by default the arguments of the
-            process.
+        arguments: the arguments without the program's name. Default: the arguments of the process.
 
     Example:
         >>> main(["exploitability"])  # prints the error to stderr
@@ -51,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = "\n".join([f"armarl {options.command}: {error}", *getattr(error, "__notes__", ())])
         tell(said, to=sys.stderr)
         return 1
-    except Exception:  # an error in user code or here; Python would print its text unfiltered
+    except Exception:  # an error in a user's code or in ArmaRL; Python would not filter its text
         tell(traceback.format_exc(), to=sys.stderr, end="")
         return 1
 
@@ -162,7 +161,7 @@ def _exploit(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--start",
         metavar="POLICY",
-        help="initial weights: self (those of the player, the default with the configuration of "
+        help="initial weights: self (the player's weights; the default with the configuration of "
         "its policy), scratch (random weights), or a policy's name or path",
     )
     budget = command.add_mutually_exclusive_group()
@@ -245,7 +244,7 @@ def _arena(command: argparse.ArgumentParser) -> None:
         "--no-records",
         dest="records",
         action="store_false",
-        help="keep no record of the single games in the folder",
+        help="do not write the records of the games to the folder",
     )
     _html(command, "the first 10 games in the folder")
     command.add_argument(
@@ -358,7 +357,7 @@ def _replay(command: argparse.ArgumentParser) -> None:
         help="with --html: show these players' thoughts on every position side by side, and the "
         "moves after which the expected result fell most",
     )
-    _web(command, "open the games in a browser; its page can show any player's thoughts on them")
+    _web(command, "open the games in a browser; the page can show any player's thoughts on them")
 
 
 def _html(command: argparse.ArgumentParser, games: str) -> None:

@@ -18,7 +18,7 @@ class Board:
         self._game, self._seat, self._turn = game, seat, -1
 
     def drawn(self, states: States) -> str | None:
-        """Return the drawing of a state, or None if a tall board was already drawn in its turn."""
+        """Return the drawing of a state. None if the board is tall and was drawn in this turn."""
         text, turn = self._game.draw(states[0], self._seat), int(self._game.turns_of(states)[0])
         over = bool(self._game.statuses(states)[0][0])
         again = text.count("\n") >= _TALL and turn == self._turn and not over
@@ -35,6 +35,6 @@ class Board:
 
 
 def told(seat: int, text: str, words: Sequence[str]) -> str:
-    """Return lines of text that tell an action: its notation and the sentences of `Game.tell`."""
+    """Return an action as lines of text: its notation and the sentences of `Game.tell`."""
     lines = [line for sentence in words for line in textwrap.wrap(sentence, 75)]
     return "\n    ".join([f"player {seat}: {text}", *lines])

@@ -29,7 +29,7 @@ def compile_game(game: Game) -> Iterator[tuple[str, float]]:
     """Compile everything that an environment, player or match of a game calls.
 
     The compiled kernels are stored in the cache folder (`ARMARL_CACHE_DIR`). Every process on the
-    same machine type finds them there. They serve every variant of the game, because all variants
+    same machine type finds them there. All variants of the game use the same kernels, because they
     share one state record.
 
     Yields:
@@ -72,7 +72,7 @@ def _play_in_batches(game: Game) -> None:
 def _use_states(game: Game) -> None:
     """Call the methods of `Game` that matches, records and solvers apply to state records."""
     states, games = game.new_states(np.arange(2)), np.arange(2)
-    seed(states[0], 0)  # records call this directly
+    seed(states[0], 0)  # game records call this kernel directly
     seats, masks = game.statuses(states)[1], game.legal_masks(states)
     game.turns_of(states)
     game.progress(states, seats)

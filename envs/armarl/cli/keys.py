@@ -1,4 +1,4 @@
-"""The pauses between the actions of a watched game, and the keys that stop or end the game."""
+"""The pauses between the actions of a watched game, and the keys that pause or end the game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from armarl.common.messages import tell
 
-_LEAST = 0.05  # seconds between two checks of the keyboard on Windows, where Python cannot wait
+_LEAST = 0.05  # seconds between checks for a key on Windows, where Python cannot wait for one
 
 
 class Keys:
@@ -20,14 +20,14 @@ class Keys:
         self._read = read
 
     def pause(self, seconds: float) -> None:
-        """Wait. Any key stops the game until the next key, and q ends it.
+        """Wait for some seconds. Any key pauses the game until the next key, and q ends the game.
 
         Raises:
             EOFError: q was pressed.
         """
         key = self._read(seconds)
         if key and key not in "qQ":
-            tell("stopped: any key continues the game, q ends it")
+            tell("paused: any key continues the game, q ends it")
             key = self._read(None)
         if key and key in "qQ":
             raise EOFError
@@ -35,7 +35,7 @@ class Keys:
 
 @contextmanager
 def keyboard() -> Iterator[Keys]:
-    """Read single keys until the end of the block. Without a terminal, only wait."""
+    """Yield the keyboard, and restore the terminal at the end. Without a terminal, only wait."""
     if sys.stdin is None or not sys.stdin.isatty():
         yield Keys(lambda seconds: time.sleep(seconds or 0))
         return

@@ -37,7 +37,7 @@ def serve_pages(
     game: Game | None = None,
     records: Iterable[Record] = (),
 ) -> int:
-    """Serve the web page on which games are started and opened, until Ctrl-C.
+    """Serve the web page that starts and opens games, until Ctrl-C.
 
     Args:
         options: the command's options, of which `--folder`, `--host`, `--port` and `--name` are

@@ -1,4 +1,4 @@
-"""The command `replay`."""
+"""The command `replay`, which checks recorded games and prints or shows them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _some(records: Iterable[Record], path: Path) -> list[Record]:
     """Return the games for a page."""
     found = list(islice(records, MOST_GAMES + 1))
     if not found:
-        raise ValueError(f"{printable(str(path))} has no games, or none that --games names")
+        raise ValueError(f"{printable(str(path))} has no games, or none in the range of --games")
     if len(found) > MOST_GAMES:
         raise ValueError(
             f"a page can contain at most {MOST_GAMES} games: choose some, such as --games 1-20"
@@ -56,7 +56,7 @@ def _some(records: Iterable[Record], path: Path) -> list[Record]:
 
 
 def _chosen(text: str | None) -> tuple[int, int | None]:
-    """Return the start (from 0) and the end (None: no end) of a range such as 3 or 1-20."""
+    """Parse a range such as 3 or 1-20. Return its start, from 0, and its end (None: no end)."""
     if text is None:
         return 0, None
     found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text)

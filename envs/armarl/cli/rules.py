@@ -40,7 +40,7 @@ def _told(name: str, page: str) -> str:
 
 
 def _ends(numbers: list[str]) -> tuple[str, str]:
-    """Return the lowest and the highest rule number of a page. Its rules may be in any order."""
+    """Return the lowest and the highest of some rule numbers, which may be in any order."""
     ordered = sorted(numbers, key=lambda number: int(number.split("-")[1]))
     return ordered[0], ordered[-1]
 

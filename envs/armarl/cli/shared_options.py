@@ -141,12 +141,12 @@ def write_json(path: Path, value: Any) -> None:
             file.write(text)
     elif os.access(path.resolve().parent, os.W_OK):
         write_text(path.resolve(), text)
-    else:  # the folder is not writable, so no temporary file can replace this one
+    else:  # the folder is not writable, so no temporary file can replace the old file
         path.write_text(text, encoding="utf-8")
 
 
 def _is_stream(path: Path) -> bool:
-    """Return whether a path is an open stream or not a regular file: `/dev/stdout`, a pipe."""
+    """Return whether a path is a stream or another special file, such as /dev/stdout or a pipe."""
     named = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
     return named or (path.exists() and not path.is_file())
 

@@ -98,7 +98,7 @@ def arena(options: argparse.Namespace) -> int:
     if options.html is not None:
         if options.folder is None or not options.records:
             raise ValueError(
-                "--html needs the game records of a --folder: name a folder, without --no-records"
+                "--html needs game records in a folder: give --folder, and leave out --no-records"
             )
         check_writable(options.html)
     if options.stronger is not None and len(options.players) != 2:

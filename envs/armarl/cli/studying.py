@@ -28,8 +28,8 @@ def info(options: argparse.Namespace) -> int:
         return 0
     if options.option:
         raise ValueError(
-            f"-o {options.option[0]}: options are for a game, and {brief(options.subject)} is not "
-            "one (the card of a saved policy says which variant it plays)"
+            f"-o {options.option[0]}: options are for a game, but {brief(options.subject)} is not "
+            "a game (the card of a saved policy names the variant that the policy plays)"
         )
     try:
         tell(_about_policy(options.subject, options.json))

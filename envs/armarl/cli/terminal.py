@@ -1,4 +1,4 @@
-"""Games at the terminal: one person against players, or players alone."""
+"""Games at the terminal: one person against players, or only players."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def play_at_terminal(
         seat: the person's seat.
         seed: seed of the deal and of the players' random numbers.
         record: a file to which the game's record is appended, even if the game is stopped.
-        think: show the actions that the opponents consider and the result that they expect, if
-            they report them. Hidden parts of their actions stay hidden, but the expected result
-            uses everything that the opponents know.
+        think: whether to show the actions that the opponents consider and the result that they
+            expect, if they report thoughts. Hidden parts of their actions stay hidden, but the
+            expected result uses everything that the opponents know.
         html: a file to which a replay of the game is written, with the players' thoughts.
 
     Raises:
@@ -86,16 +86,16 @@ def watch_at_terminal(
 ) -> None:
     """Let players play one game, and draw the whole board.
 
-    The board is drawn after every action, or once per turn if it is tall. Any key stops the game
-    until the next key, and q ends it.
+    The board is drawn after every action, or once per turn if it is tall. Any key pauses the game
+    until the next key, and q ends the game.
 
     Args:
         game: the game to play.
         players: players from seat 0 on; the last one takes all remaining seats.
         seed: seed of the deal and of the players' random numbers.
         record: a file to which the game's record is appended, even if the game is stopped.
-        think: show the actions that the players consider and the result that they expect, if they
-            report them.
+        think: whether to show the actions that the players consider and the result that they
+            expect, if they report thoughts.
         pace: seconds between two actions.
         html: a file to which a replay of the game is written, with the players' thoughts.
 
@@ -179,7 +179,7 @@ class _Table:
         self.states = game.new_states(seed)
         self._chance = game.new_chance(np.array([seed]))
         self._moves: list[_Move] = []
-        self._kept = 0  # the number of moves, from the first one, that cannot be taken back
+        self._kept = 0  # number of moves at the beginning that cannot be taken back
 
     def record(self) -> list[str]:
         """Return the record of the game so far, in a list of one."""
@@ -206,7 +206,7 @@ class _Table:
             think: whether to show the players' thoughts.
             keep: whether to store the players' thoughts even if they are not shown.
             pace: seconds between two actions.
-            keys: the keyboard whose keys stop the game, or None.
+            keys: the keyboard whose keys pause or end the game, or None.
         """
         game, states, board = self.game, self.states, Board(self.game, self.seat)
         if self.seat is None:
@@ -254,7 +254,7 @@ class _Table:
 
 
 def _question(game: Game, states: States) -> str:
-    """Return the question of the game's `guide` to the seat to move; without a guide, no text."""
+    """Return the question of the game's `guide` to the seat to move. Empty without a guide."""
     guide = game_entry(game.name).part("guide")
     return guide.question(game, states[0])[0] if guide else ""
 
@@ -264,8 +264,8 @@ def _signals_do(handler: Any) -> Iterator[None]:
     """Set a handler for SIGHUP and SIGTERM, and restore the previous handlers at the end.
 
     With Ctrl-C's handler, a closed terminal or a request to terminate ends the game as Ctrl-C
-    does, so the record is still written. Signals that were ignored stay ignored. In other threads
-    this function does nothing, because only the main thread receives signals.
+    does, so the record is still written. Signals that were ignored stay ignored. Outside the main
+    thread this function does nothing, because only the main thread receives signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # also in full width
+# The first characters of formulas. The last four are the full-width forms of the first four.
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _PARTS = re.compile(r"[^;\t\r\n]+|[;\t\r\n]").findall  # a spreadsheet may split text at these marks
 
 
@@ -16,8 +17,8 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table as CSV without formulas that a spreadsheet would compute.
 
     Text that begins like a formula gets an apostrophe before it, as is usual in spreadsheets. Some
-    spreadsheets begin another cell at certain marks, so the part of a text after such a mark gets
-    an apostrophe too. Such text may be the name of a player, a file or a folder.
+    spreadsheets begin another cell at certain marks. If the text after such a mark begins like a
+    formula, it gets an apostrophe too. Names of players, files and folders may contain such text.
 
     Example:
         >>> csv_text(["player", "Elo"], [["=1+1", -20]])
@@ -31,7 +32,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _first(text: str) -> str:
-    """Return the first visible character, because a spreadsheet may drop those before it."""
+    """Return the first visible character. A spreadsheet may drop the characters before it."""
     return next((one for one in text if one.isprintable() and not one.isspace()), "")
 
 

@@ -35,11 +35,11 @@ def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
     """
     for path in folder.iterdir():
         if path.is_symlink():
-            raise refused(f"{path} is a link: replace it with the file itself")
+            raise refused(f"{path} is a link: replace the link with the file itself")
     try:
         file = _open_lock(folder / LOCK)
     except OSError as error:
-        hint = ", remove it" if (folder / LOCK).exists() else ""
+        hint = "; remove this file" if (folder / LOCK).exists() else ""
         raise refused(f"{folder / LOCK} cannot be locked{hint}: {error}") from error
     try:
         _lock(file)
@@ -84,8 +84,8 @@ def _lock(file: IO[str]) -> None:
 def open_to_read(path: Path) -> BinaryIO:
     """Open a file to read its bytes.
 
-    Another process may replace the file at any time. So the open file is checked, and a pipe in its
-    place cannot block this process.
+    Another process may replace the file at any time. So the file is checked after it is opened, and
+    a pipe at its path cannot block this process.
 
     Raises:
         FileNotFoundError: the path does not exist.
@@ -100,7 +100,7 @@ def open_to_read(path: Path) -> BinaryIO:
 
 
 def open_to_change(path: Path) -> BinaryIO:
-    """Open a file to read and write its bytes. The open file is checked as in `open_to_read`.
+    """Open a file to read and write its bytes, with the same checks as in `open_to_read`.
 
     Raises:
         ValueError: the path is not a file.
@@ -110,7 +110,7 @@ def open_to_change(path: Path) -> BinaryIO:
 
 
 def shorten(path: Path, length: int) -> None:
-    """Truncate a file in one of our folders to `length` bytes, without following a link.
+    """Truncate a file of a run or tournament to `length` bytes, without following a link.
 
     Raises:
         ValueError: the path is not a file.
@@ -122,7 +122,7 @@ def shorten(path: Path, length: int) -> None:
 
 
 def _open_regular(path: Path, mode: str, more: int = 0) -> BinaryIO:
-    """Open a file, and check that the open file is a regular file. `more` contains more flags.
+    """Open a file, and check that it is a regular file. `more` contains additional flags.
 
     Raises:
         ValueError: the path is not a file.
@@ -138,13 +138,13 @@ def _open_regular(path: Path, mode: str, more: int = 0) -> BinaryIO:
 def read_bytes(path: Path, most: int) -> bytes:
     """Read a file of at most `most` bytes.
 
-    The file is opened with `open_to_read`, and another process may change it meanwhile. The bytes
-    are read into this process's own memory. If the file were mapped instead, another process could
-    crash this one by truncating it.
+    The file is opened with `open_to_read`. Another process may change the file during the read, so
+    its bytes are copied into this process's own memory. If the file were mapped instead, another
+    process could crash this one by truncating the file.
 
     Raises:
         FileNotFoundError: the path does not exist.
-        ValueError: the path is not a file, or the file is larger.
+        ValueError: the path is not a file, or the file has more than `most` bytes.
         OSError: the file cannot be read.
     """
     with open_to_read(path) as file:
@@ -158,7 +158,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def _opener(more: int = 0) -> Callable[[str, int], int]:
-    """Return an opener for `open` that does not wait for a pipe. `more` contains more flags."""
+    """Return an opener for `open` that does not wait for a pipe. `more`: additional flags."""
     return lambda path, flags: os.open(path, flags | _AT_ONCE | more, 0o666)
 
 
@@ -167,7 +167,8 @@ def read_text(path: Path, most: int) -> str:
 
     Raises:
         FileNotFoundError: the path does not exist.
-        ValueError: the path is not a file, the file is larger, or it is not UTF-8 text.
+        ValueError: the path is not a file, or the file has more than `most` bytes or is not UTF-8
+            text.
     """
     return read_bytes(path, most).decode("utf-8")
 
@@ -190,13 +191,13 @@ def check_writable(path: Path) -> None:
 def refuse_to_write_over(
     folder: Path, names: Iterable[str], without: str, refused: type[RuntimeError]
 ) -> None:
-    """Check that a new folder does not contain foreign files that we would overwrite.
+    """Check that a new folder does not contain files of others that we would overwrite.
 
     Args:
         folder: the folder.
         names: the names of the files that we would write.
-        without: a phrase for the error message, such as "no tournament". It names the missing thing
-            whose presence would show that the files are ours.
+        without: a phrase for the error message that says what the folder lacks, such as "no
+            tournament".
         refused: the class of the error.
 
     Raises:
@@ -205,7 +206,7 @@ def refuse_to_write_over(
     for name in names:
         if (folder / name).exists():
             raise refused(
-                f"{folder} has a {name}, and {without}: name another folder, so that nothing is "
+                f"{folder} has a {name}, but {without}: name another folder, so that nothing is "
                 "overwritten"
             )
 
@@ -216,14 +217,14 @@ def append_whole(path: Path, content: bytes, *, ours: bool = False) -> None:
     Args:
         path: the file, which is created if it does not exist.
         content: the bytes.
-        ours: whether the file is in one of our folders. If so, no link is followed.
+        ours: whether the file belongs to a run or tournament. If so, no link is followed.
 
     Raises:
         OSError: the disk is full or not writable. The file keeps its old length.
     """
     opener = _opener(_NO_LINK if ours else 0)
     with _named(path), open(path, "ab", buffering=0, opener=opener) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # no length, as in /dev/stdout
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # a pipe, or /dev/stdout
             if _AT_ONCE:
                 os.set_blocking(file.fileno(), True)  # the reader of a pipe may be slow
             file.write(content)
@@ -244,15 +245,15 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file atomically: `path` always holds either the old or the new content.
+    """Write a file atomically: `path` always contains either the old or the new content.
 
     If `path` is a link, the file replaces the link. The target of the link is unchanged.
 
     Raises:
         OSError: the disk is full or not writable. The old content at `path` is unchanged.
     """
-    # A random number, because another thread, or a process of another machine, may have our
-    # process id.
+    # The name contains a random number instead of our process id, because another thread, or a
+    # process on another machine, may have the same process id.
     temporary = path.with_name(f".{path.name}.{secrets.randbits(63)}{_HALF}")
     try:
         with _named(path), temporary.open("xb") as file:

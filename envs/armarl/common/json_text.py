@@ -1,8 +1,8 @@
 """JSON from untrusted sources: one value for each key, finite numbers, bounded size and depth.
 
-Python's parser keeps the last of several values of a key, and accepts NaN as a number. Other
-programs may read another value, or fail. Besides, a small file can contain JSON that grows when it
-is used: with indentation, a list that is nested 300 deep takes hundreds of times its size.
+If a key appears twice, Python's parser keeps the last value. It also accepts NaN as a number. Other
+programs may keep another value, or fail. Besides, a small file can contain JSON that grows when it
+is printed: with indentation, a list that is nested 300 deep takes hundreds of times its size.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import math
 from typing import Any, NoReturn
 
 DEEPEST = 16  # maximum number of nested levels; our files have 5
-MOST_VALUES = 1 << 17  # values, including lists and dictionaries; our files have a few hundred
-LONGEST_TEXT = 1 << 20  # characters of one string, as many as a chart file may have
-LONGEST_KEY = 1 << 10  # characters of one key
+MOST_VALUES = 1 << 17  # maximum, with lists and dictionaries; our files have a few hundred values
+LONGEST_TEXT = 1 << 20  # maximum number of characters of one string; also the limit of chart files
+LONGEST_KEY = 1 << 10  # maximum number of characters of one key
 
 
 def read_json(text: str) -> Any:
     """Parse JSON.
 
     Raises:
-        ValueError: the text is not JSON, a key appears twice, a number is not finite, or a bound
-            above is exceeded.
+        ValueError: the text is not JSON, a key appears twice, a number is not finite, or a limit
+            of this module is exceeded.
 
     Example:
         >>> read_json('{"a": 1}')
@@ -32,7 +32,7 @@ def read_json(text: str) -> Any:
         ...
         ValueError: the key 'a' appears twice
     """
-    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:  # one string may contain some
+    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:  # strings may contain these too
         raise ValueError(_too_many())
     try:
         value = json.loads(
@@ -45,10 +45,10 @@ def read_json(text: str) -> Any:
 
 
 def check_bounds(value: Any) -> None:
-    """Check that a JSON value is within the bounds above.
+    """Check that a JSON value is within the limits of this module.
 
     Raises:
-        ValueError: the value exceeds a bound.
+        ValueError: the value exceeds a limit.
     """
     level, seen = [value], 0
     for _ in range(DEEPEST + 1):
@@ -72,7 +72,7 @@ def check_bounds(value: Any) -> None:
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Return whether two values are the same JSON. Unlike with ==, 0, 0.0 and false differ."""
+    """Return whether two values are equal as JSON. Unlike with ==, 0, 0.0 and false differ."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
@@ -94,7 +94,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number; it must be finite")
+    raise ValueError(f"{name} is not a JSON number; numbers must be finite")
 
 
 def _finite(digits: str) -> float:

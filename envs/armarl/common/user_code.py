@@ -25,7 +25,7 @@ def import_own(module: str) -> ModuleType:
     """Import a module that the user has named.
 
     Raises:
-        ModuleNotFoundError: there is no such module. The message says where it may be.
+        ModuleNotFoundError: there is no such module. The message says where its folder must be.
     """
     sys.path.extend(folder for folder in _folders if folder not in sys.path)
     try:

@@ -31,10 +31,10 @@ def window(typing_context: Any, numbers: Any, first: Any, size: Any) -> Any:
 
     `first` must be from 0 to the size of the array.
 
-    A slice checks if its bounds are negative or too large. That takes about as long as a short loop
-    over the slice. Here only the end is checked. This check hides the size of the view from LLVM,
-    so LLVM vectorises a loop over the view. If LLVM knew that the loop has as many steps as a board
-    has squares, it would unroll the loop into scalar steps instead.
+    A slice checks if its bounds are negative or too large. These checks take about as long as a
+    short loop over the slice. `window` checks only the end. Its check hides the size of the view
+    from LLVM, so LLVM vectorises a loop over the view. If LLVM knew that the loop has as many steps
+    as a board has squares, it would unroll the loop into scalar steps instead.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

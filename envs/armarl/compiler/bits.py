@@ -1,6 +1,6 @@
 """Bit operations on 64-bit words: count the 1 bits, find the lowest 1 bit, load eight bytes.
 
-Each operation takes one or a few processor instructions, also on a GPU. `thirty_two_bits` works
+Each operation takes one or a few processor instructions, even on a GPU. `thirty_two_bits` works
 only on a CPU.
 """
 
@@ -61,7 +61,7 @@ def _ones(typing_context: Any, bits: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def _zeros_below(typing_context: Any, bits: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
-        return builder.cttz(words[0], ir.Constant(ir.IntType(1), 1))  # 1: the word is not 0
+        return builder.cttz(words[0], ir.Constant(ir.IntType(1), 1))  # 1: the word is never 0
 
     return types.int64(types.uint64), generate
 
@@ -73,7 +73,7 @@ def _lowest_bits(typing_context: Any, numbers: Any, first: Any) -> Any:
         bytes_32 = ir.VectorType(ir.IntType(8), 32)
         at = builder.bitcast(builder.gep(array.data, [arguments[1]]), bytes_32.as_pointer())
         lowest_bits = builder.trunc(builder.load(at, align=1), ir.VectorType(ir.IntType(1), 32))
-        word = builder.bitcast(lowest_bits, ir.IntType(32))  # x86 has an instruction for it
+        word = builder.bitcast(lowest_bits, ir.IntType(32))  # one instruction on x86
         return builder.zext(word, ir.IntType(64))
 
     return types.int64(numbers, types.intp), generate

@@ -1,9 +1,9 @@
-"""The cache folders of compiled kernels: those that are searched, and the one for new kernels.
+"""The cache folders of compiled kernels: the folders to search, and the folder for new kernels.
 
-A cache entry is machine code in a pickled envelope. It is loaded and run as it is, so anyone who
-can write an entry can run code as this user. So only this user and root are trusted: a folder is
-used only if no other user can write to it or to any folder above it, and an entry is read only if
-no other user owns it or can write to it.
+A cache entry is machine code in a pickled envelope. Its code is run without a check, so anyone who
+can write an entry can run code as this user. Therefore only this user and root are trusted: a
+folder is used only if no other user can write to it or to any folder above it, and an entry is read
+only if no other user owns it or can write to it.
 
 A folder need not be writable. A container image or an administrator can prepare a folder for all
 users.
@@ -59,7 +59,7 @@ def _from_environment(name: str) -> Path | None:
     if not chosen:
         return None
     if not Path(chosen).is_absolute():
-        say_once(f"{name} must be an absolute path, got {chosen!r}; it is ignored")
+        say_once(f"{name} must be an absolute path, got {chosen!r}; the path is ignored")
         return None
     return Path(chosen)
 
@@ -122,8 +122,8 @@ def _made(folder: Path, mode: int) -> tuple[Path | None, str | None]:
     """Create a folder if it does not exist.
 
     Returns:
-        The folder's path without links, or None if the folder may not be used or does not exist;
-        and the reason why the folder cannot be written to, or None if it can.
+        The folder's path without links, or None if the folder may not be used or does not exist.
+        The reason why the folder is not writable, or None if it is writable.
     """
     safe = None
     try:
@@ -138,7 +138,7 @@ def _made(folder: Path, mode: int) -> tuple[Path | None, str | None]:
             return None, fault
         tempfile.TemporaryFile(dir=real).close()
         return real, None
-    except (OSError, ValueError, RuntimeError) as error:  # such as a null character, a link loop
+    except (OSError, ValueError, RuntimeError) as error:  # such as a null character or a link loop
         return safe, f"{folder}: {error}"
 
 
@@ -178,15 +178,15 @@ def _passed(folder: Path) -> Iterator[Path]:
 
 
 def _is_foreign(found: os.stat_result) -> bool:
-    """Return whether something belongs to a user who is not trusted."""
+    """Return whether a file, folder or link belongs to a user who is not trusted."""
     return found.st_uid not in {0, os.getuid()}
 
 
 def fault_of(folder: Path) -> str | None:
-    """Return the reason why others could change a folder's content. None means that they cannot.
+    """Return the reason why others could change a folder's content, or None if they cannot.
 
-    Only this user and root are trusted. Links on the path are checked, and so is every folder and
-    link on the way to their targets. If the folder does not exist yet, the folders above it are
+    Only this user and root are trusted. The links on the path are checked, and also the folders and
+    links on the path to their targets. If the folder does not exist yet, the folders above it are
     checked. A folder above it may be writable by all if its sticky bit is set, as in /tmp: then
     users can rename only their own files. On Windows nothing is checked, because file modes have no
     meaning there. A user's profile is closed to other users.
@@ -207,13 +207,13 @@ def fault_of(folder: Path) -> str | None:
             return f"{step} is not a folder"
         shared = found.st_mode & _OTHERS
         if shared and (step == real or not found.st_mode & stat.S_ISVTX):
-            first = f"remove {folder}, which they may have filled, and " if real.exists() else ""
+            first = f"remove {folder}, which they may have changed, and " if real.exists() else ""
             return f"others can write to {step} ({first}run chmod go-w {step})"
     return None
 
 
 def _fault_of_file(found: os.stat_result) -> str | None:
-    """Return the reason why others could have written an open file. None means that they cannot."""
+    """Return the reason why others could have written an open file, or None if they could not."""
     if not stat.S_ISREG(found.st_mode):
         return "it is not a file"
     if not hasattr(os, "getuid"):

@@ -1,6 +1,6 @@
 """Levels of processors, for kernels that are compiled on one machine and run on others.
 
-Numba compiles for the processor at hand, and its machine code may fail on another one. Code for a
+Numba compiles for this machine's processor, and the code may fail on another one. Code for a
 level of the x86-64 psABI runs on every processor with the features of that level.
 """
 
@@ -20,7 +20,7 @@ LEVELS = {"x86-64-v4": _LEVEL_4, "x86-64-v3": _LEVEL_3, "x86-64-v2": _LEVEL_2}
 
 
 def usable_levels() -> tuple[str, ...]:
-    """Return the levels that this machine's processor has, best first.
+    """Return the levels that this machine's processor supports, best first.
 
     Example:
         >>> set(usable_levels()) <= set(LEVELS)
@@ -38,7 +38,7 @@ def compile_for(level: str) -> None:
     """Compile all kernels of this process for a level.
 
     Raises:
-        ValueError: the level is unknown, or this machine's processor does not have it.
+        ValueError: the level is unknown, or this machine's processor does not support it.
         RuntimeError: Numba is already imported.
     """
     if level not in usable_levels():

@@ -30,8 +30,8 @@ def kernel(
     """Compile a function on first use. A kernel may not allocate, raise, or use Python objects.
 
     Kernels are compiled without Numba's runtime. The runtime would count references to every array
-    that a kernel touches, and that takes longer than many rules. Code that allocates needs the
-    runtime, so it does not compile.
+    that a kernel touches, and this counting takes longer than many rules. Code that allocates needs
+    the runtime, so such code does not compile.
 
     Args:
         function: the function to compile.
@@ -71,7 +71,7 @@ def summed(function: F) -> F:
 
 
 def compared(function: F) -> F:
-    """Compile a kernel like `summed`, for the largest of many numbers. NaNs may be ignored."""
+    """Compile a kernel like `summed` that finds the largest number. It may ignore NaNs."""
     return kernel(function, inline=True, freedom=_ANY_ORDER | {"nnan"})
 
 
@@ -79,7 +79,7 @@ def merged(function: F) -> F:
     """Merge a kernel into its caller before the caller is compiled.
 
     Use it for functions with only one caller. Numba would otherwise compile and optimise such a
-    function twice: alone and in the caller.
+    function twice: separately and in the caller.
     """
     if PLAIN_PYTHON:
         return function

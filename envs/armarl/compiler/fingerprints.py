@@ -33,9 +33,9 @@ _PLAIN = (int, float, complex, str, bytes, type(None), type(Ellipsis), np.generi
 def fingerprint(dispatcher: Any) -> str:
     """Hash everything that the compiler sees of a kernel and of the kernels that it calls.
 
-    The hash covers their bytecode, their constants, the values of the global names that they use,
-    and the versions of the compilers. So it also covers external games and the contents of tables,
-    without a list of files. A changed comment does not change the hash.
+    The hash covers the kernels' bytecode, their constants, the values of the global names that they
+    use, and the versions of the compilers. So the hash also covers external games and the contents
+    of tables, without a list of files. A changed comment does not change the hash.
 
     Raises:
         TypeError: a kernel uses a value of a kind that cannot be hashed here.
@@ -109,7 +109,7 @@ def _feed_function(function: FunctionType, digest: Any, seen: dict[int, int]) ->
 
 
 def _feed_code(code: CodeType, doc: str | None, digest: Any) -> set[str]:
-    """Add bytecode and constants, without the docstring, to the hash. Return the names used."""
+    """Add bytecode and constants, without the docstring, to the hash. Return all names used."""
     names = set(code.co_names)
     # Other flags are left out, because profilers change them.
     flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)

@@ -6,9 +6,9 @@ Without a folder to write to, or with a full disk, kernels are compiled in every
 message says so.
 
 A process may load entries that many processes have compiled. Numba distinguishes kernels of the
-same name by a number that is unique only within a process. Closures have the same name, whatever
-they close over, so each closure gets a name of its own here. Otherwise one closure could be called
-in place of another.
+same name by a number that is unique only within a process. The closures of one function have the
+same name, whatever they close over, so each closure gets a unique name here. Otherwise one closure
+could be called in place of another.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _try_to_lock(descriptor: int, place: int) -> bool:
             import fcntl
 
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-    except (BlockingIOError, PermissionError):  # POSIX and Windows raise these if it is locked
+    except (BlockingIOError, PermissionError):  # POSIX and Windows raise these for a locked byte
         return False
     return True
 
@@ -95,7 +95,7 @@ def _unlock(descriptor: int, place: int) -> None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Lock a cache entry, so that no other process compiles it. First wait for one that does so.
+    """Lock a cache entry, so that only this process compiles it. Wait while another has locked it.
 
     A process that compiles a kernel waits only for the kernels that this kernel calls, so two
     processes never wait for each other. If the entry cannot be locked, or the wait is too long, the
@@ -133,7 +133,7 @@ _levels = cache(usable_levels)
 
 
 class KernelCache(_Cache):  # type: ignore[misc]
-    """The cache entries of one kernel, a file per signature: a checksum and Numba's envelope."""
+    """The cache entries of one kernel: per signature a file with a checksum and an envelope."""
 
     def __init__(self, dispatcher: Any, folders: Folders) -> None:
         self._dispatcher, self._folders = dispatcher, folders
@@ -158,7 +158,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled kernel from the cache, or None if the cache does not contain it.
 
-        In the latter case, the entry is locked until the dispatcher's `compile` ends, so that only
+        If the entry is missing, it is locked until the dispatcher's `compile` ends, so that only
         this process compiles it.
         """
         target_context.refresh()
@@ -188,7 +188,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
             if hashlib.sha256(payload).digest() != checksum:
                 raise ValueError("the checksum is wrong")
             return self._unpacked(payload, target_context)
-        except Exception as error:  # Numba may raise any error, and the kernel is compiled again
+        except Exception as error:  # Numba may raise any error; then the kernel is compiled again
             say_once(f"recompiling a damaged cache entry in {path.parent} ({error})")
             return None
 
@@ -220,7 +220,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     @property
     def _compiler(self) -> str:
-        """The versions of compilers that `fingerprint` does not contain. Subclasses override it."""
+        """The versions of compilers that `fingerprint` omits. Subclasses override this property."""
         return ""
 
     @property
@@ -229,7 +229,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return "".join(c if c.isalnum() or c in "._" else "_" for c in name)[:150]
 
     def _targets(self, target: tuple[str, str, str]) -> list[tuple[str, str, str]]:
-        """Return the targets whose machine code runs here: the given one, then usable levels.
+        """Return the targets whose machine code runs here: the given target, then usable levels.
 
         A target is the triple, processor and features that Numba compiles for. A process that
         compiles for a level uses no other target, because its entries are for machines of that
@@ -240,15 +240,15 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return [target, *((target[0], level, "") for level in _levels())]
 
     def _entries(self, sig: Any, target: Any) -> list[str]:
-        """Return the file names of a signature, best first; empty if the kernel cannot be hashed.
+        """Return the file names of a signature, best first; none if the kernel cannot be hashed.
 
-        A new entry gets the first name. Numba loads an entry before it compiles, so a closure gets
-        a name of its own before it is compiled.
+        A new entry gets the first name. Numba looks for an entry before it compiles, so this method
+        also gives a closure its unique name.
         """
         try:
             content = fingerprint(self._dispatcher)
         except (TypeError, ValueError) as error:  # ValueError: an incomplete closure
-            say_once(f"{self._prefix} is compiled in each process: {error}")
+            say_once(f"the kernel {self._prefix} is compiled in each process: {error}")
             return []
         if (function := self._dispatcher.py_func).__closure__:
             function.__qualname__ = f"{self._name}_{content}"

@@ -3,8 +3,8 @@
 Numba compiles every function to machine code with entry points for Python, and compiles its code
 again in each function that calls it. But most kernels are called only by kernels. So a `Kernel`
 has two dispatchers: itself for calls from Python, and its `part` for calls from kernels. A part is
-neither optimised nor compiled to machine code on its own. With an empty cache, the first step then
-takes only 0.53 to 0.60 of the CPU time.
+neither optimised nor compiled to machine code separately. With an empty cache, the first step takes
+only 0.53 to 0.60 of the CPU time that it would take without parts.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def make_kernel(function: Any, keep: Keep, **options: Any) -> Any:
 
     Args:
         function: the function.
-        keep: gives a dispatcher a disk cache (`kernel_cache.keep`).
+        keep: the function that gives a dispatcher a disk cache (`kernel_cache.keep`).
         options: Numba's options.
     """
     kernel = Kernel(function, {}, {**_USUAL, **options})

@@ -1,8 +1,8 @@
 """Messages during compilation: a warning at its start, and the number of compiled kernels.
 
 Each process logs the warning once, with the logger `armarl`. Python prints it to stderr unless a
-program routes it elsewhere. On a terminal, a second line counts the kernels. The line is erased
-when they are compiled.
+program routes it elsewhere. On a terminal, a second line counts the kernels. That line is erased
+when the compilation ends.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The generator's whole state is one uint64 field named `rng`, so a game state determines its own
 future. Numba lets LLVM assume that signed integers never overflow. So all arithmetic that wraps
-uses uint64. It never mixes uint64 with signed integers: Numba 0.68 computes such a mixture as
-int64, and earlier versions as floats.
+uses uint64. This arithmetic never mixes uint64 with signed integers: Numba 0.68 computes such a
+mixture as int64, and earlier versions as floats.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def seed_chance(chance: NDArray[np.uint64], i: Int, number: Int) -> None:
 
 @inlined
 def uniform(chance: NDArray[np.uint64], i: Int) -> Real:
-    """Return the next number in [0, 1) of stream `i`. Fast, but never show it to a player."""
+    """Return the next number in [0, 1) of stream `i`, fast. Players must never see this number."""
     chance[i] += _GOLDEN
     return np.float64(np.int64(mix(chance[i]) >> _11)) * _UNIT
 
@@ -160,7 +160,8 @@ def split_all(draws: NDArray[np.float64], parts: NDArray[np.float64]) -> None:
 def _byte_at(word: Int, rank: Int) -> Int:
     """Return the index of the 1 with `rank` ones before it, in a word whose bytes are 0 or 1."""
     ones_so_far = word * _EACH  # byte i contains the number of ones in bytes 0 to i
-    beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS  # where it is > `rank`
+    # Keep the top bit of each byte that is larger than `rank`.
+    beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS
     return 8 - count(beyond)
 
 

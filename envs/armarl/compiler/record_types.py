@@ -1,8 +1,9 @@
 """The record type of states, also for plain Python without compilation.
 
 Compiled code reads a field as an attribute and widens every integer to 64 bits. A scalar of a NumPy
-structured array does neither. So with `NUMBA_DISABLE_JIT=1` states are records of a type that does
-both. The rules then run unchanged under a debugger, and the states have the same bytes.
+structured array does neither. So with `NUMBA_DISABLE_JIT=1` states are records of a type that
+behaves as in compiled code. The rules then run unchanged under a debugger, and the states have the
+same bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from armarl.compiler.decorators import PLAIN_PYTHON
 Fields = Sequence[tuple[Any, ...]]
 
 
-class PlainRecord(np.void):  # type: ignore[misc]  # as np.record is
+class PlainRecord(np.void):  # type: ignore[misc]  # np.record too
     """A state whose fields are attributes, and whose integers are as wide as in compiled code."""
 
     def __getattr__(self, name: str) -> Any:

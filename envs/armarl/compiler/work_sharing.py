@@ -43,7 +43,7 @@ def _fetch_and_add(typing_context: Any, numbers: Any, i: Any, addend: Any) -> An
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _load(typing_context: Any, numbers: Any, i: Any) -> Any:
-    """Load `numbers[i]`, int64, atomically, with the value that another thread may have written."""
+    """Load `numbers[i]` (int64) atomically, including a value that another thread has written."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature, arguments)
@@ -83,8 +83,8 @@ def take_shares(
 ) -> None:
     """Play one share of a batch after another, until all are taken.
 
-    Thread 0 then waits for the other threads. These poll for the next call for a while, because
-    waking a thread takes long.
+    Thread 0 then waits for the other threads. The other threads poll for the next call for a while,
+    because waking a thread takes long.
     """
     if thread == 0:
         progress[CALL] = _fetch_and_add(calls, 0, 1) + 1

@@ -60,8 +60,8 @@ def mask_place(
         taken: keys of the infos that have another meaning.
 
     Raises:
-        TypeError: a key is not text.
-        ValueError: `mask` is neither of the two, or `mask_key` is the name of another key.
+        TypeError: a key is not a string.
+        ValueError: `mask` has another value, or `mask_key` is taken or reserved.
     """
     for name, key in (("observation_key", observation_key), ("mask_key", mask_key)):
         if not isinstance(key, str):
@@ -87,17 +87,17 @@ MASK_OPTIONS = (
 _VECTORS_OWN = ("_", "final_")  # prefixes of keys that Gymnasium's vector environments add to infos
 
 
-# The number of episodes in a row with an illegal end that causes the warning. A learner that reads
-# masks never reaches it.
+# The warning appears after this number of consecutive episodes that ended with an illegal action. A
+# learner that reads masks never causes it.
 MANY_ILLEGAL = 50
 
 
 class Endings:
-    """Counts of ended episodes. Warns once if many in a row ended with an illegal action.
+    """Counts of ended episodes, with one warning if many in a row ended with an illegal action.
 
     Attributes:
         episodes: the number of episodes that have ended.
-        illegal: the number of those that ended with an illegal action.
+        illegal: the number of episodes that have ended with an illegal action.
     """
 
     def __init__(self, remedy: str = MASK_OPTIONS) -> None:

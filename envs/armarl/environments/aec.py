@@ -63,11 +63,11 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     """A game as an AEC environment. The agents are `player_0`, `player_1`, ... in seat order.
 
     An agent observes `{"observation": float32 of shape (size,), "action_mask": int8 of shape
-    (actions,)}`, in new arrays each time. The mask is all 0 while another agent is to move and
+    (actions,)}`, in new arrays each time. The mask is all 0 while it is another agent's turn and
     after the game has ended. With `mask="info"` the observation is the bare array, and the mask
-    is in the agent's info. An agent that has several actions in one turn stays selected. All
-    agents stay until the game ends, which it does for all of them at once. Before that all rewards
-    are 0. An end by the rules terminates all agents, an end by `max_cycles` truncates them.
+    is in the agent's info. An agent that has several actions in one turn stays selected. The game
+    ends for all agents in the same step. Before this step, all agents stay and all rewards are 0.
+    An end by the rules terminates all agents, an end by `max_cycles` truncates them.
 
     Attributes:
         state_space: the space of `state()`.
@@ -110,12 +110,12 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             reward: the reward that agents get at the end, one of `game.rewards`.
             render_mode: None, or "ansi" to return the board as text, "rgb_array" to return pixels,
                 uint8 (height, width, 3), or "human" to show it in a window. With "human", `reset`
-                and `step` render by themselves. A game without a drawing has no "rgb_array", and
-                "human" prints its text.
+                and `step` also render. A game without a drawing has no "rgb_array", and its "human"
+                prints text.
             mask: the place of the action masks, "observation" or "info".
             observation_key, mask_key: the keys of the observation and the mask in that place.
             render_width: the width of frames in pixels, 16 to 4096.
-            max_cycles: the number of actions, of all agents together, after which all agents of an
+            max_cycles: the number of actions, summed over the agents, after which all agents of an
                 unfinished game are truncated with reward 0; None for no limit. `load_state` starts
                 the count again.
 
@@ -167,8 +167,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
         Args:
             seed: an integer of -2**63 or more that determines all chance of the game. Without a
-                seed, the game's random number generator continues; the first game then takes a
-                seed from the operating system.
+                seed, the game's random number generator continues. If the first game has no seed,
+                it takes one from the operating system.
             options: ignored.
 
         Raises:
@@ -185,7 +185,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self._open(self.game._deal_one(self._states, 0, number, reseed, self.game._fixed_argument))
 
     def _open(self, seat: int) -> None:
-        """Begin or continue a game in which `seat` is to move."""
+        """Begin or continue a game in which it is the turn of `seat`."""
         self._before = self._last = None
         self._cycles = 0
         self.agents = self.possible_agents[:]
@@ -227,7 +227,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 self._was_dead_step(action)
                 return
             kind = type(action)
-            if kind is _INT64:  # the usual case, an action from a NumPy array; saves a call
+            if kind is _INT64:  # the usual case, an action from a NumPy array, without a call
                 number = int(action)
             elif kind is int and 0 <= action < _PLAIN:
                 number = action
@@ -259,7 +259,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             at_work.clear()
 
     def _refuse(self, reason: str) -> None:
-        """Handle an illegal action. It was not played."""
+        """Handle an illegal action, which was not played."""
         raise IllegalActionError(reason)
 
     def _do_more(self) -> None:
@@ -310,9 +310,9 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     def state(self) -> NDArray[np.float32]:
         """Return the observations of all agents joined: float32 of shape (players * size,).
 
-        Use it for a centralised critic. It contains everything that at least one player knows, such
-        as hidden Warriors and hands, but no future dice or cards. `describe()` and `state_bytes()`
-        contain the whole game.
+        Use this array for a centralised critic. It contains everything that at least one player
+        knows, such as hidden Warriors and hands, but no future dice or cards. `describe()` and
+        `state_bytes()` contain the whole game.
         """
         return np.concatenate([self._view(seat)[0] for seat in self._seats.values()])
 
@@ -418,7 +418,7 @@ class CheckedAECEnv(RawAECEnv):
 
     It behaves like `OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(raw,
     illegal_reward=-1)))`. Calls out of order and actions outside the space are assertion errors.
-    An illegal action causes a warning and ends the game: the agent that played it gets -1, the
+    An illegal action causes a warning and ends the game: the agent that chose it gets -1, the
     others get 0, and every agent is terminated and truncated. A second warning gives the reason.
     The illegal action does not change the position that agents observe.
 

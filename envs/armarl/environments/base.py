@@ -24,7 +24,7 @@ RENDER_FPS = 4  # slow enough to follow; Gymnasium's checker requires it even fo
 
 
 class _UntilReset:
-    """Placeholder for an attribute until `reset` sets it. Afterwards it costs no time."""
+    """A placeholder for an attribute until `reset` sets it. Later accesses take no extra time."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name.lstrip("_")
@@ -48,14 +48,14 @@ class GameFace(WritableArrays):
 
     Attributes:
         game: the variant that is played.
-        render_mode: None, or "ansi" to render text, "rgb_array" pixels, or "human" in a window.
+        render_mode: None, or "ansi" for text, "rgb_array" for pixels, or "human" for a window.
     """
 
     game: Game
     render_mode: str | None
     _states: States = until_reset()  # the game in play, an array with one record
     # Only environments that draw pictures set the next two attributes.
-    _before: States | None = None  # the game before the last step
+    _before: States | None = None  # the state before the last step, an array with one record
     _last: tuple[int, int] | None = None  # the last action, and the seat that played it
 
     def __init__(self, game: Game, render_mode: str | None, render_width: int = WIDTH) -> None:
@@ -94,7 +94,7 @@ class GameFace(WritableArrays):
         return self.game.picture(self._states[0], seat, before=before, last=self._last)
 
     def _render(self, seat: int | None) -> Any:
-        """Return text or pixels, or show them and return None."""
+        """Return text or pixels. With render mode "human", show them and return None."""
         if self.render_mode is None:
             gymnasium.logger.warn(
                 "render() needs an environment that was made with render_mode='ansi', 'rgb_array' "
@@ -135,7 +135,7 @@ def modes_of(game: Game) -> tuple[str, ...]:
 
 
 def check_render_width(width: int) -> int:
-    """Return the width of frames in pixels; raise TypeError or ValueError if it is not valid."""
+    """Return the width of frames, in pixels. Raise TypeError or ValueError if it is invalid."""
     return whole_number("render_width", width, 16, 4096)
 
 
@@ -173,8 +173,8 @@ def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
 
     Raises:
         TypeError: an option belongs neither to the game nor to the environment (the message lists
-            the possible ones), options are given together with a `Game`, or `game` is neither a
-            `Game` nor a name.
+            all options), options are given together with a `Game`, or `game` is neither a `Game`
+            nor a name.
     """
     if not isinstance(game, str):
         check_game(game, or_name=True)
@@ -201,7 +201,7 @@ def short_box(low: NDArray[Any], high: NDArray[Any]) -> Any:
 
 
 def batched(space: Any, games: int) -> Any:
-    """Return the space of a batch of observations. Its repr is as short as that of one."""
+    """Return the space of a batch of observations. Its repr is as short as that of `space`."""
     many: Any = gymnasium.vector.utils.batch_space(space, games)
     pairs = zip(many.values(), space.values(), strict=True) if isinstance(many, Mapping) else ()
     for batch, one in pairs or [(many, space)]:
@@ -215,9 +215,9 @@ def _range(bounds: NDArray[Any]) -> str:
 
 
 def deal_number(seed: Any) -> int:
-    """Return the int64 from which the game of a seed is dealt.
+    """Convert a seed from the user to the int64 that seeds the game.
 
-    This number is the seed itself, or a hash of the seed if it is 2**63 or more.
+    This number is the seed itself, or a hash of the seed if the seed is 2**63 or more.
 
     Raises:
         TypeError: the seed is not an integer.
@@ -233,7 +233,7 @@ def deal_number(seed: Any) -> int:
 
 
 def np_random_seed(seed: Any) -> int | None:
-    """Return the seed for Gymnasium's generator: an int of 0 or more, or None for a list."""
+    """Return the seed for Gymnasium's generator: an int of 0 or more, or None for many seeds."""
     if not is_whole(seed):
         return None
     return int(seed) if seed >= 0 else int(seed) % 2**64

@@ -16,7 +16,7 @@ from armarl.environments.base import deal_number
 
 
 def as_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the autoreset mode of a name, or a mode itself.
+    """Return the autoreset mode of a name. An `AutoresetMode` is returned unchanged.
 
     All spellings that Gymnasium uses are valid: `SAME_STEP`, `SameStep`, `same_step`.
 
@@ -53,7 +53,7 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
         seed = range(first, first + size)
     if len(seed) != size:
         raise ValueError(f"a batch of {size} games needs one seed or {size} seeds, got {len(seed)}")
-    # `islice`, because the length that another class reports may be wrong.
+    # `islice`, because a sequence of a user's class may report a wrong length.
     numbers = np.array([deal_number(number) for number in islice(seed, size)], np.int64)
     if numbers.size != size:
         raise ValueError(f"a batch of {size} games needs {size} seeds, got {numbers.size}")

@@ -1,4 +1,4 @@
-"""A guard that lets only one thread at a time call an environment. Others get a RuntimeError.
+"""A guard that lets one thread at a time call an environment. Other threads get a RuntimeError.
 
 Compiled loops run without the interpreter's lock. Without this guard, two threads could play one
 game at the same time and leave a state that breaks the rules.
@@ -16,9 +16,10 @@ IN_USE = "another thread is using this environment; use an environment from one 
 
 
 class AtWork(dict[str, int]):
-    """The id of the thread that is using an environment, under "thread"; empty if there is none.
+    """A dictionary with the id of the thread that is using an environment, under "thread".
 
-    A copy is empty, because no thread is using the copied environment yet.
+    It is empty if no thread is using the environment. A copy is empty, because no thread is using
+    the copied environment yet.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -28,8 +29,8 @@ class AtWork(dict[str, int]):
 def alone(method: F) -> F:
     """Make a method refuse other threads. Its environment must have an `AtWork` as `_at_work`.
 
-    The same thread may call such a method while another one runs. For example, an opponent may
-    look at the environment in which it plays.
+    The thread may call such a method even while another such method runs. For example, an opponent
+    may look at the environment in which it plays.
     """
 
     @wraps(method)

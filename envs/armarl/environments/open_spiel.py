@@ -12,7 +12,7 @@ that enumerate chance outcomes (exact best responses, CFR over the whole tree) n
 with `board="mini"`).
 
 A search that looks ahead from the state itself would see hidden information and foresee future
-chance. For ISMCTS, a `Resampler` deals both again. OpenSpiel's own serialisation refuses sampled
+chance. For ISMCTS, a `Resampler` samples both again. OpenSpiel's own serialisation refuses sampled
 games that are written in Python: use `state.serialize()` and `game.deserialize_state(text)`.
 OpenSpiel's compiled bots, `pyspiel.MCTSBot` and `pyspiel.ISMCTSBot`, end the process if the game
 is written in Python: use the bots of `open_spiel.python.algorithms`.
@@ -46,14 +46,14 @@ _DIGEST = 16  # bytes in a digest
 
 
 def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
-    """Register a game with OpenSpiel as `armarl_NAME` and load it. Its options become parameters.
+    """Register a game with OpenSpiel as `armarl_NAME` and load it. Options become parameters.
 
     Args:
         name: name of a game: "armadora", "armada", or one registered by another package.
-        chance: "sampled", or "explicit", so that every deal is an outcome of the chance node. A
-            game with explicit chance is registered as `armarl_NAME_explicit`.
-        options: options of the game, and `seed`, 0 to 2**31 - 1 (0 by default), the seed of the
-            deals of new states.
+        chance: "sampled" or "explicit". With "explicit", every deal is an outcome of the chance
+            node, and the game is registered as `armarl_NAME_explicit`.
+        options: the game's options, and `seed`: the seed that deals new states, 0 to 2**31 - 1
+            (default 0).
 
     Raises:
         ValueError, TypeError: as in `armarl.make_game`, or the deals cannot be enumerated.
@@ -85,7 +85,7 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
 
 
 class Resampler:
-    """A callable that deals a player's hidden information again, including future chance.
+    """A callable that samples again all information hidden from a player, and future chance.
 
     Pass it to `ismcts.ISMCTSBot.set_resampler`. The same seed gives the same sequence of deals.
 
@@ -137,7 +137,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
     """A variant of a game with OpenSpiel's interface.
 
     Attributes:
-        name: the game's name in this package, the same for all variants.
+        name: the game's name in ArmaRL, the same for all variants.
         kind: the game type that OpenSpiel registers, the same for all variants.
         game: the variant.
         deals: all possible deals if chance is explicit, otherwise None.
@@ -166,7 +166,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
         super().__init__(self.kind, info, dict(params or {}))
 
     def new_initial_state(self) -> OpenSpielState:
-        """Return a state before its deal. A sampled deal uses the next of the game's seeds."""
+        """Return a state before the deal. A sampled deal uses the next seed of `deal_seeds`."""
         return OpenSpielState(self)
 
     def deserialize_state(self, text: str) -> OpenSpielState:
@@ -226,7 +226,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class _Seeds:
-    """The sequence of seeds for a game's deals. Copies of a state share one sequence."""
+    """The sequence of seeds for deals. A state and its copies share one sequence."""
 
     def __init__(self, seed: int) -> None:
         self._numbers = np.random.default_rng(whole_number(SEED, seed, 0, MOST_SEED))
@@ -319,13 +319,14 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
     @alone
     def information_state_string(self, player: int | None = None) -> str:
-        """Return a digest of all that a player was shown and of its own actions.
+        """Return a digest of a player's observations so far and of its own actions.
 
         Args:
-            player: the player; by default the one to move.
+            player: the player; by default the player to move.
 
         Raises:
-            ValueError: the player does not exist, or none is given and no player is to move.
+            ValueError: the player does not exist, or `player` is None and there is no player to
+                move.
         """
         return self.known[self._seat(player)].hex()
 
@@ -334,7 +335,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         """Return a digest of a player's current view.
 
         Args:
-            player: the player; by default the one to move.
+            player: the player; by default the player to move.
 
         Raises:
             ValueError: as in `information_state_string`, or nothing has been dealt yet.
@@ -359,7 +360,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
             sampler: a function that returns a random number in [0, 1).
 
         Raises:
-            ValueError: the number is not in [0, 1), or as in `resampled`.
+            ValueError: the number is not in [0, 1), or `resampled` raises an error.
         """
         drawn = float(sampler())
         if not 0 <= drawn < 1:  # refuses NaN too
@@ -368,7 +369,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
     @alone
     def serialize(self) -> str:
-        """Return the whole state as lines of text for the game's `deserialize_state`."""
+        """Return the whole state as three lines of text. `deserialize_state` restores it."""
         record = "" if self.states is None else self.states.tobytes().hex()
         known = " ".join(part.hex() for part in self.known)
         moves = (f"{move.player}:{move.action}" for move in self.full_history())
@@ -387,8 +388,8 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
     def resampled(self, player: int, seed: int) -> OpenSpielState:
         """Return a state that `player` cannot distinguish from this one.
 
-        The new deal says nothing about the earlier views of other players. Their information states
-        are therefore digests of their current views only.
+        The new deal does not determine the earlier views of the other players. Their information
+        states are therefore digests of their current views only.
 
         Args:
             player: the player whose view stays the same.
@@ -433,7 +434,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
             ValueError: there is no such player.
         """
         if player is None and (player := self.current_player()) < 0:
-            raise ValueError("no player is to move: name the player whose view you want")
+            raise ValueError("there is no player to move: name the player whose view you want")
         return whole_number("the player", player, 0, self._game.players - 1)
 
     def _dealt(self) -> States:

@@ -1,4 +1,4 @@
-"""Registration of environment ids with Gymnasium and PettingZoo, and of games of other packages.
+"""Registration of environments with Gymnasium and PettingZoo, and of games of other packages.
 
 Importing `armarl` registers the games of this package. In Gymnasium these are the single-seat
 environments. `Armadora-v0` and `Armada-v0` have default options and take every option as a keyword.
@@ -21,7 +21,7 @@ from armarl.games import catalogue
 from armarl.games.catalogue import GameEntry
 
 NAMESPACE = "armarl"
-_IN_AN_ID = re.compile(r"[\w.-]+")  # a variant's name that Gymnasium accepts in an id
+_IN_AN_ID = re.compile(r"[\w.-]+")  # names of variants that Gymnasium accepts in an id
 _SEAT_ENV = "armarl.environments.seat_env:SeatEnv"
 _VECTOR_ENV = "armarl.environments.vector_env:SeatVectorEnv"
 _AEC_ENV = "armarl.environments.aec:checked_env"
@@ -45,8 +45,8 @@ def register_game(entry: GameEntry) -> None:
 
     Raises:
         TypeError: `entry` is not a `GameEntry`.
-        ValueError: another game has this name or title, or the name of a variant does not give a
-            valid id or gives the id of another variant. Nothing is registered then.
+        ValueError: another game has this name or title, or a variant's name does not give a valid
+            id, or two variants have the same id. In these cases nothing is registered.
 
     Example:
         >>> import gymnasium
@@ -97,6 +97,6 @@ def _register(entry: GameEntry) -> None:
         _registered.add(name)
 
 
-_registered: set[str] = set()  # PettingZoo ids; to register an id twice would be an error
+_registered: set[str] = set()  # PettingZoo ids; a second registration would be an error
 
 catalogue.on_installed = register_game

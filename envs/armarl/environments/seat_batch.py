@@ -1,8 +1,8 @@
 """Batches of games in which one seat learns and players play the other seats.
 
-The single-seat environments use these batches. Every game has its own stream of random numbers for
-the learner's seat and the players' draws. The seed of the deal also seeds this stream. A game is
-therefore the same alone and in a batch of any size.
+The single-seat environments use these batches. Every game has a separate stream of random numbers
+for the learner's seat and the players' draws. The seed of the deal also seeds this stream. A game
+is therefore the same in a batch of any size.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class SeatBatch(WritableArrays):
         states: (size,) the games.
         seats: (size,) int64, the learner's seat in each game; -1 before one is drawn.
         legal: (size, actions) int8, the learner's action masks, as last shown.
-        over: (size,) bool, True where the game is over and no new one is opened yet.
+        over: (size,) bool, True where the game is over and no new one has started yet.
         ends: (size,) int8, the status after the last step: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
         rewards: (size,) float64, the learner's rewards of the last step.
         players: all players that may play the other seats.
-        chance: (size,) uint64, each game's random number stream for seats and players.
+        chance: (size,) uint64, each game's stream of random numbers for seats and players.
         lineups: (size, players) int64: `lineups[i, k]` is the index in `players` of the player that
             sits `k` seats after the learner. `lineups[i, 0]` is LEARNER.
     """
@@ -49,7 +49,7 @@ class SeatBatch(WritableArrays):
     def __init__(
         self, game: Game, size: int, players: Sequence[Player], reward: str, seat: int | None
     ) -> None:
-        """Create a batch. Its games are not opened yet.
+        """Create a batch. `open` starts its games.
 
         Args:
             game: the variant to play.
@@ -73,11 +73,11 @@ class SeatBatch(WritableArrays):
         self.rewards = np.zeros(size)
         self.lineups = np.full((size, game.players), LEARNER)
         self._half_played = False
-        self._asking = False  # whether a player is choosing its actions
+        self._asking = False  # whether a player's `choose` is running
         self._reward_kind = game.reward_kind(reward)
         self._seat = -1 if seat is None else seat
         self.chance = np.zeros(size, np.uint64)
-        self._waiting = np.full(size, LEARNER)  # the player to move; random players move at once
+        self._waiting = np.full(size, LEARNER)  # the player to move, never a random player
         self.legal = np.zeros((size, len(game.actions)), np.int8)
 
     def open(self, games: NDArray[np.int64], seeds: NDArray[np.int64] | None = None) -> None:
@@ -86,7 +86,7 @@ class SeatBatch(WritableArrays):
         A game that ends before that decision is replaced by another one.
 
         Args:
-            games: the indices of the games to open, int64.
+            games: the indices of the games to start, int64.
             seeds: one seed per game, int64. Without seeds the random number generators continue.
         """
         self._refuse_within()
@@ -114,7 +114,7 @@ class SeatBatch(WritableArrays):
     def answer(self, actions: NDArray[np.int64]) -> None:
         """Play the learner's action in every game that is not over, then the players' actions.
 
-        An illegal action is not played. It ends the game for the learner.
+        An illegal action is not played, but it ends the game.
 
         Raises:
             RuntimeError: a player failed in an earlier call, or a call is in progress.
@@ -130,7 +130,7 @@ class SeatBatch(WritableArrays):
         self._half_played = False
 
     def _refuse_within(self) -> None:
-        """Raise RuntimeError if a player steps these games while they wait for its choice."""
+        """Raise RuntimeError if a player steps these games from within its `choose`."""
         if self._asking:
             raise RuntimeError(
                 "a player cannot step or reset these games while they wait for its choice"
@@ -149,12 +149,12 @@ class SeatBatch(WritableArrays):
         return {i: self.game.explain(self.states[i], int(actions[i])) for i in illegal}
 
     def view(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
-        """Write the learner's observation and mask of every game. Masks of ended games are 1."""
+        """Write the learner's observations and masks. The mask of an ended game is all 1."""
         views = seat_loops.LearnerViews(self._batch, observations, masks)
         self.game.run(seat_loops.view_learner, self.size, views)
 
     def final_views(self, games: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """Return the learner's observations (games, size) and masks. Masks of ended games are 1."""
+        """Return the learner's observations, (games, size), and masks, all 1 for ended games."""
         states = self.game.taken(self.states, games)
         observations, masks = self.game.views(states, self.seats[games])
         masks[self.ends[games] != PLAYING] = 1
@@ -162,13 +162,13 @@ class SeatBatch(WritableArrays):
 
     def __getstate__(self) -> dict[str, Any]:
         kept = self.__dict__ | {"_asking": False}  # no player is choosing in a copy
-        kept.pop("_batch", None)  # made again from the copy's arrays
+        kept.pop("_batch", None)  # the copy makes it again from its own arrays
         return kept
 
     def seat_players(self, players: Sequence[Player]) -> None:
         """Replace the players of the other seats, from the next decision on."""
         self.players = players
-        self.__dict__.pop("_batch", None)  # made again, because it marks the random players
+        self.__dict__.pop("_batch", None)  # make it again, because it marks the random players
 
     def restore(
         self,
@@ -177,13 +177,13 @@ class SeatBatch(WritableArrays):
         lineups: NDArray[np.int64],
         chance: NDArray[np.uint64],
     ) -> None:
-        """Continue games from copies of these attributes. Every learner must be to move."""
+        """Continue games from copies of these attributes. It must be every learner's turn."""
         self.states[:], self.seats[:] = states, seats
         self.lineups[:], self.chance[:] = lineups, chance
 
     @cached_property
     def _batch(self) -> seat_loops.SeatGames:
-        """The batch for compiled loops. It shares the arrays, so never reassign an attribute."""
+        """The batch for compiled loops. It shares our arrays, so never reassign an attribute."""
         masks = self.game.scratch_masks(self.size)
         return seat_loops.SeatGames(
             states=self.states,
@@ -230,7 +230,7 @@ class SeatBatch(WritableArrays):
 
 
 class AgainstOpponents(WritableArrays):
-    """A base class of single-seat environments that adds `opponents`."""
+    """A base class that adds the attribute `opponents` to the single-seat environments."""
 
     _batch: SeatBatch
 
@@ -251,8 +251,8 @@ class AgainstOpponents(WritableArrays):
 def make_opponents(chosen: PlayerLike | Sequence[PlayerLike], game: Game) -> list[Player]:
     """Make the players of the other seats, clockwise from the learner.
 
-    A specification makes one player for each seat, so that no player knows what another sees. An
-    object plays all seats for which it is given.
+    A specification makes a separate player for each seat, so that no player knows what another
+    player sees. A player object plays all seats for which it is given.
 
     Raises:
         ValueError: the number of players is wrong, or a player is unknown.

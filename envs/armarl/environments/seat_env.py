@@ -30,27 +30,28 @@ from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opp
 from armarl.players.registry import PlayerLike
 
 Info = dict[str, Any]
-INFO_KEYS = ("seat", "illegal_action")  # in addition to the mask
+INFO_KEYS = ("seat", "illegal_action")  # the keys of infos besides the key of the mask
 _IT = np.zeros(1, np.int64)  # the index of the only game
 
 
 class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
-    """A game as a single-agent environment. A step goes from one decision of its seat to the next.
+    """A game as a single-agent environment: one seat learns, and players play the other seats.
 
-    Observations are float32 of shape (size,). Actions are ids in [0, actions). The action mask,
-    int8 of shape (actions,), is returned by `action_masks()` and as `info["action_mask"]`. After
-    the end it is all 1, so that sampling from it never fails. With `mask="observation"` it is part
-    of the observation instead: `{"observation": float32 (size,), "action_mask": int8 (actions,)}`.
+    A step goes from one decision of the learning seat to the next. Observations are float32 of
+    shape (size,). Actions are ids in [0, actions). The action mask, int8 of shape (actions,), is
+    returned by `action_masks()` and as `info["action_mask"]`. After the end of the game the mask is
+    all 1, so that sampling from it never fails. With `mask="observation"` the mask is part of the
+    observation instead: `{"observation": float32 (size,), "action_mask": int8 (actions,)}`.
     `info["seat"]` is the learning seat, int64.
 
-    The reward is 0 until the game ends. Then it is the seat's own return, no matter which seat ends
-    the game. If the seat has no more decisions, for example after it passed, the step of its last
-    action continues to the end of the game. An illegal action ends the episode with reward -1.
-    `info["illegal_action"]`, int8, is then 1, and otherwise 0.
+    The reward is 0 until the game ends. Then it is the learning seat's own return, no matter which
+    seat ends the game. If the learning seat has no more decisions, for example after it passed, the
+    step of its last action continues to the end of the game. An illegal action ends the episode
+    with reward -1, and `info["illegal_action"]`, int8, is 1 (otherwise 0).
 
     Attributes:
         refusal: the reason why the last action was illegal, or None if it was legal.
-        endings: counts of all ended episodes and of those ended by an illegal action.
+        endings: counts of all ended episodes and of episodes that ended with an illegal action.
 
     Example:
         >>> import gymnasium
@@ -89,12 +90,12 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
             game: a game or its name.
             opponents: one player for all other seats, or a list with one player per seat,
                 clockwise from the learning seat (see `armarl.make_player`). A specification makes
-                one player for each seat. An object plays all seats for which it is given.
+                one player for each seat. A player object plays all seats for which it is given.
             seat: the learning seat. None draws a random seat for each episode.
             reward: one of `game.rewards`.
             render_mode: None, "ansi" for the board as text, "rgb_array" for pixels, uint8
-                (height, width, 3), or "human" for a window. All show only what the seat may see.
-                A game without a drawing has no "rgb_array", and "human" prints its text.
+                (height, width, 3), or "human" for a window. All show only what the learning seat
+                may see. A game without a drawing has no "rgb_array", and its "human" prints text.
             mask: the place of the action mask, "info" or "observation".
             observation_key, mask_key: the keys of the observation and the mask in that place.
             render_width: the width of frames in pixels, 16 to 4096.
@@ -146,7 +147,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
     @alone
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
-        """Play the learning seat's action, then the opponents' actions up to its next decision.
+        """Play the learning seat's action, then all actions before its next decision.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called, or the episode has ended.
@@ -185,7 +186,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
     @alone
     def concealed_state(self) -> States:
-        """Return a copy of the state without what the learning seat may not know, shape (1,).
+        """Return a copy of the state without information hidden from the learning seat, shape (1,).
 
         `player.choose(env.concealed_state(), np.array([env.seat]), np.array([draw]))` returns a
         player's action for that seat, shape (1,). `draw` is a random number in [0, 1).
@@ -197,10 +198,10 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
     @alone
     def render(self) -> Any:
-        """Render the board according to the render mode, with only what the seat may know.
+        """Render the board according to the render mode, as the learning seat sees it.
 
         The result is text or pixels, or None if the board is shown in a window. Marks show all
-        changes since the seat's last action, including the changes by that action.
+        changes since the learning seat's last action, including the changes by that action.
 
         Raises:
             ImportError: the render mode needs the extra `render`.

@@ -33,9 +33,9 @@ class SeatGames(NamedTuple):
     states: States  # (n,)
     seats: Int64s  # (n,) the learner's seat
     lineups: Int64s  # (n, players) player numbers, clockwise from the learner; LEARNER comes first
-    is_random: NDArray[np.uint8]  # by player number: 1 if compiled loops make its choices
-    chance: Chance  # (n,) the games' random number streams for seats and players
-    over: NDArray[np.bool_]  # (n,) the game is over and no new one is opened yet
+    is_random: NDArray[np.uint8]  # by player number: 1 if compiled loops choose for the player
+    chance: Chance  # (n,) the games' streams of random numbers for seats and players
+    over: NDArray[np.bool_]  # (n,) the game is over and no new one has started yet
     legal: Int8s  # (n, actions) action masks of the learner, as last shown
     ends: Int8s  # (n,) status of each game after the last step
     waiting: Int64s  # (n,) number of the player to move, or LEARNER
@@ -50,7 +50,7 @@ class Openings(NamedTuple):
 
     batch: SeatGames
     games: Int64s  # (k,) their indices
-    reseed: bool  # seed all random numbers from `seeds`; otherwise the generators continue
+    reseed: bool  # whether `seeds` seed all random numbers; otherwise the generators continue
     seeds: Int64s  # (k,)
     seat: int  # the learner's seat, or -1 to draw it
 
@@ -77,12 +77,12 @@ class Advances(NamedTuple):
 
 
 def advance(advances: Advances, i: int, thread: int, fixed: Fixed) -> None:
-    """Let random players act in a game until another player is to move or the game is over."""
+    """Let random players act in a game until it is another player's turn or the game is over."""
     advance_game(advances.batch, advances.games[i], thread, fixed)
 
 
 def advance_game(batch: SeatGames, game: int, thread: int, fixed: Fixed) -> None:
-    """Advance one game. `waiting` is then the player to move, or LEARNER if the game is over."""
+    """Advance one game. Write the player to move to `waiting`, or LEARNER if the game is over."""
     s, lineup, mask = batch.states[game], batch.lineups[game], batch.masks[own(thread)]
     batch.waiting[game] = LEARNER
     while verbs.status(s) == PLAYING:
@@ -143,13 +143,13 @@ class LearnerViews(NamedTuple):
 
 
 def view_learner(views: LearnerViews, i: int, thread: int, fixed: Fixed) -> None:
-    """Write the learner's observation and mask. The mask is 1 where the game is over."""
+    """Write the learner's observation and mask. The mask is all 1 if the game is over."""
     batch = views.batch
     s = batch.states[i]
     verbs.observe(s, batch.seats[i], views.observations[i], *fixed)
     legal, mask = batch.legal[i], views.masks[i]
     if batch.over[i]:
-        legal[:] = 1  # a game that is over ignores its action, so any action may be drawn
+        legal[:] = 1  # a game that is over ignores its action, so any action may be chosen
     else:
         verbs.legal(s, legal, *fixed)
     for action in range(mask.size):

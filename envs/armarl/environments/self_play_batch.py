@@ -71,17 +71,17 @@ class Turn:
 class SelfPlayBatch(WritableArrays):
     """A batch of games in lockstep. Each step takes one action per game, for the seat to move.
 
-    A step returns the seat to move, its observation and its action mask. At the end of a game it
-    also returns the reward of every seat, so one learner can play all seats. Game `i` equals, byte
-    for byte, the game that the AEC environment plays from the same seed with the same actions. The
-    batch size and the number of threads make no difference. An illegal action is not played. It
-    ends its game with reward -1 for its seat.
+    A step returns the seat to move, its observation and its action mask. At the end of a game the
+    step also returns the reward of every seat, so one learner can play all seats. Game `i` equals,
+    byte for byte, the game that the AEC environment plays from the same seed with the same actions.
+    The batch size and the number of threads make no difference. An illegal action is not played,
+    but it ends the game with reward -1 for the seat that chose it.
 
     Only one thread at a time may use a batch. A call during another thread's call raises
     RuntimeError.
 
-    On a GPU (`device="cuda"`) all arrays are tensors that stay there, and each state is stored as
-    its bytes (uint8). `to` copies a batch to another device.
+    On a GPU (`device="cuda"`) all arrays are tensors that stay on the GPU, and each state is stored
+    as bytes (uint8). `to` copies a batch to another device.
 
     Attributes:
         game: the variant: `game.observation.size`, `len(game.actions)`, `game.concealed`, ...
@@ -91,8 +91,9 @@ class SelfPlayBatch(WritableArrays):
         final_states: (size,) records; after a step with autoreset SAME_STEP, the last state of each
             game that the step ended.
         autoreset_mode: the moment at which a finished game starts again, without a new seed.
-            NEXT_STEP: the next step ignores the action of that game and starts it. SAME_STEP: at
-            once. DISABLED: at a call of `reset`; until then no step is possible.
+            NEXT_STEP: the next step ignores the action of that game and starts it. SAME_STEP: the
+            step that ends the game also starts it. DISABLED: only `reset` starts it, and before
+            this call no step is possible.
 
     Example:
         >>> import armarl
@@ -121,7 +122,7 @@ class SelfPlayBatch(WritableArrays):
             size: the number of games.
             reward: one of `game.rewards`.
             autoreset_mode: a mode or its name.
-            device: "cpu", or the torch name of a GPU, "cuda" or "cuda:1".
+            device: "cpu", or a GPU by its torch name, such as "cuda" or "cuda:1".
             options: the game's options, for a game given by name.
 
         Raises:
@@ -144,7 +145,7 @@ class SelfPlayBatch(WritableArrays):
         self._begun = False
         self._known_turn: tuple[Any, ...] = ()  # the last arrays of `out`, if they passed the check
         self._at_work = AtWork()
-        self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # shapes and dtypes of a turn
+        self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # shape and dtype by name
             "seats": ((size,), np.dtype(np.int64)),
             "observations": ((size, game.observation.size), np.dtype(np.float32)),
             "masks": ((size, len(game.actions)), np.dtype(np.int8)),
@@ -167,9 +168,9 @@ class SelfPlayBatch(WritableArrays):
 
     @alone
     def to(self, device: str) -> SelfPlayBatch:
-        """Return a copy on this or another device.
+        """Return a copy of the batch on this or another device.
 
-        The copy continues with the same results, byte for byte.
+        The copy continues with the same results as this batch, byte for byte.
 
         Raises:
             ValueError: the device does not exist.
@@ -196,9 +197,9 @@ class SelfPlayBatch(WritableArrays):
         """Start new games.
 
         Args:
-            seed: an integer, so that game `i` is dealt from `seed + i`, or a sequence, so that it
-                is dealt from `seed[i]`. None continues with the games' own random number
-                generators, which the first call seeds at random.
+            seed: an integer, which deals game `i` from `seed + i`, or a sequence, which deals it
+                from `seed[i]`. None continues with the games' own random number generators, which
+                the first call seeds at random.
             games: a mask of the games to start, bool (size,); None for all. The other games
                 continue and appear unchanged in the result.
             out: arrays to write to, from `new_turn`; None for new ones.
@@ -301,7 +302,7 @@ class SelfPlayBatch(WritableArrays):
 
     def _sights(self, turn: Turn) -> batch_loops.Sights:
         rows = self._device.scratch_rows(self.size)
-        if len(self._spare) < rows:  # at first, or in a process with more threads than before
+        if len(self._spare) < rows:  # the first call, or there are more threads than before
             self._spare = self._device.interleaved((rows, len(self.game.actions)), np.int8)
         return batch_loops.Sights(
             states=self.states,

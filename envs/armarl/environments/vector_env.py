@@ -45,7 +45,7 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 
 class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
-    """A batch of `SeatEnv`s. It equals a `gymnasium.vector.SyncVectorEnv` of them, byte for byte.
+    """A batch of `SeatEnv`s. It equals a `SyncVectorEnv` of these environments, byte for byte.
 
     Observations are float32 of shape (num_envs, size). Infos are arrays with a row per game. For
     each key, the array under `_key` marks the valid rows. The keys are `action_mask`, int8
@@ -60,7 +60,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
 
     Attributes:
         refusals: the reason for each illegal action of the last step, by game index.
-        endings: counts of all ended episodes and of those ended by an illegal action.
+        endings: counts of all ended episodes and of episodes that ended with an illegal action.
 
     Example:
         >>> from armarl import SeatVectorEnv
@@ -131,7 +131,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         self._render_width = check_render_width(render_width)
         self._before = self._batch.states.copy() if render_mode == "rgb_array" else None
         self._fresh = np.ones(num_envs, np.bool_)  # games that no step has changed yet
-        # The last positions of games that the last step ended and started again (SAME_STEP).
+        # The final positions of games that the last step ended and started again (SAME_STEP).
         self._ended: dict[int, tuple[State, int, State | None]] = {}
         self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
         self.single_observation_space = self._place.space(game)
@@ -143,7 +143,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         limit = max_episode_steps
         some = limit is not None
         self._limit = whole_number("max_episode_steps", limit, 1, 2**31) if some else 0  # 0: none
-        self._lengths = np.zeros(num_envs, np.int64)  # decisions so far, counted only for a limit
+        self._lengths = np.zeros(num_envs, np.int64)  # decisions so far, if there is a limit
         self._copy = copy
         self._at_work = AtWork()
         self._begun = False

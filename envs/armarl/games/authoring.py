@@ -1,4 +1,4 @@
-"""All names that a game from outside this package needs to import.
+"""All names that a game in another package needs to import.
 
 `docs/development/adding-a-game.md` explains `examples/kuhn_poker`. That game imports only from
 this module.

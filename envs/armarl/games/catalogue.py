@@ -1,4 +1,4 @@
-"""The catalogue of games: those of this package and those that users register.
+"""The catalogue of games: the games of this package and the games that users register.
 
 An entry describes a game without importing or compiling it. All code that lists games reads this
 catalogue.
@@ -31,14 +31,14 @@ class GameEntry:
 
     Attributes:
         name: the name for `make_game`, a Python identifier in lower case.
-        module: the package of the game, a `GameModule`.
+        module: the import name of the game's package, which is a `GameModule`.
         title: the title in environment ids: `Armadora` for `armarl/Armadora-v0`.
         summary: a short description of the game.
         players: the possible numbers of players, the default first.
-        switches: options that are on or off and may occur in an environment id.
-        others: the options of further variants that have their own environment ids, by the
-            variant's name in the id.
-        notation: a sentence for a person about the notation of actions.
+        switches: the options that are on or off. Their names occur in environment ids.
+        others: further variants with environment ids: a mapping from the name of the variant in the
+            id to its options.
+        notation: a sentence that explains the notation of actions to a person.
 
     Example:
         >>> entry = GameEntry("go", "my_go", "Go", "stones on a grid", (2,), switches=("handicap",))
@@ -61,29 +61,32 @@ class GameEntry:
         if not self.title.isidentifier():
             raise ValueError(f"a game's title must be an identifier, not {self.title!r}")
         if not self.players or not all(number >= 1 for number in self.players):
-            raise ValueError(f"{self.name}: players must be one or more numbers, each at least 1")
+            raise ValueError(
+                f"{self.name}: players must be one or more numbers, each at least 1, "
+                f"not {self.players!r}"
+            )
 
     def load(self) -> GameModule:
         """Import the game's package and return it."""
         return cast("GameModule", import_module(self.module))
 
     def part(self, name: str) -> ModuleType | None:
-        """Import an optional module of the game's package; None if the package does not have it.
+        """Return an optional module of the game's package, or None if the package does not have it.
 
-        The optional modules are `rivals`, `styles` (see `players`), `chance` (see
-        `matches.records`) and `guide` (see `web.window`).
+        The optional modules are `rivals` and `styles` (see `armarl.players`), `chance` (see
+        `armarl.matches.records`) and `guide` (see `armarl.web.window`).
         """
         if find_spec(f"{self.module}.{name}") is None:
             return None
         return import_module(f"{self.module}.{name}")
 
     def page(self, name: str) -> str:
-        """Return a page of the game's package, such as rules.md; empty if it has no such file."""
+        """Return the text of a page of the game's package, such as rules.md; "" if it has none."""
         file = files(self.module).joinpath(name)
         return file.read_text(encoding="utf-8") if file.is_file() else ""
 
     def variants(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield (name, options) of every combination of switches and players, then of `others`.
+        """Yield (name, options) for every combination of switches and players, then for `others`.
 
         An example of a name is `advanced-3p`.
         """
@@ -167,7 +170,7 @@ def add(entry: GameEntry) -> None:
         ValueError: another game has this name or title.
     """
     if not isinstance(entry, GameEntry):
-        raise TypeError(f"a game must be added by its GameEntry, not {brief(repr(entry))}")
+        raise TypeError(f"a game must be added as a GameEntry, not {brief(repr(entry))}")
     if any(entry.title == other.title for other in _entries.values() if other.name != entry.name):
         raise ValueError(f"another game already has the title {entry.title!r}")
     if _entries.setdefault(entry.name, entry) != entry:
@@ -175,12 +178,13 @@ def add(entry: GameEntry) -> None:
 
 
 on_installed: Callable[[GameEntry], None] = add
-"""Called with the entry of each game from an installed package. `armarl.environments.registration`,
-a layer above this one, puts its `register_game` here, so that the game gets environment ids too."""
+"""The function to call with the entry of each game from an installed package. The layer
+above, `armarl.environments.registration`, replaces it with `register_game`, so that these games
+also get environment ids."""
 
 
 def _find_installed() -> None:
-    """Add the games of installed packages. An entry point is `name = "package.module:ENTRY"`.
+    """Add the games of installed packages, from entry points `name = "package.module:ENTRY"`.
 
     An entry point that fails is skipped with one warning; the other games stay available.
     """
@@ -193,6 +197,6 @@ def _find_installed() -> None:
             on_installed(point.load())
         except Exception as error:  # a module of another package may raise anything
             kind = type(error).__name__
-            told = f"the entry point {point.name} = {point.value} gives no game: {kind}: {error}"
+            told = f"the entry point {point.name} = {point.value} cannot be used: {kind}: {error}"
             _broken.append(brief(told))
             warnings.warn(_broken[-1], stacklevel=2)

@@ -10,15 +10,16 @@ from armarl.core.game import Game
 class GameModule(Protocol):
     """The interface of a game's package, which a `GameEntry` names.
 
-    If an option of `make` is the path of a file to open, the package also has a function `restore`.
-    `restore` takes the same options, read from a record or policy file. That file may come from an
-    untrusted source, so `restore` opens no files.
+    If an option of `make` can be the path of a file, the package also has a function `restore`.
+    `restore` takes the same options, which were read from a record or policy file. Such a file may
+    come from an untrusted source, so `restore` opens no other file.
     """
 
     def make(self, **options: Any) -> Game:
         """Return the variant with these options, which include `players`.
 
-        Every option has a default. The same options give the same object each time.
+        Every option has a default. Calls with the same options return the same object while a
+        cache keeps it.
 
         Raises:
             ValueError: a value is out of range.

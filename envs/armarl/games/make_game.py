@@ -34,10 +34,10 @@ def make_game(name: str, **options: Any) -> Game:
 
 
 def restore_game(name: str, options: Mapping[str, Any]) -> Game:
-    """Make a game from a name and options read from a file. No further file is opened.
+    """Make a game from a name and options that were read from a file. Open no other file.
 
     Raises:
-        ValueError, TypeError: as in `make_game`, or an option would open a file.
+        ValueError, TypeError: as in `make_game`, or an option is the path of a file.
     """
     check_options(name, options)
     module = game_entry(name).load()
@@ -47,12 +47,12 @@ def restore_game(name: str, options: Mapping[str, Any]) -> Game:
 
 
 def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
-    """Check that a game has options of these names.
+    """Check that a game has options with these names.
 
     Args:
         name: the name of a game.
         options: the names to check.
-        besides: text to add to the game's options in the error text.
+        besides: text to append to the list of the game's options in the error message.
 
     Raises:
         ValueError: the game is unknown.
@@ -61,7 +61,7 @@ def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
     known = inspect.signature(game_entry(name).load().make).parameters
     for option in options:
         if option not in known:
-            # This is Python's own phrase. TorchRL's GymEnv looks for it and then omits `frameskip`.
+            # The first words are Python's. TorchRL's GymEnv looks for them, then omits `frameskip`.
             raise TypeError(
                 f"unexpected keyword argument {option!r}: {name} has no option {option!r}; "
                 f"its options are {', '.join(known)}{besides}"

@@ -1,1 +1,1 @@
-"""Matches between players: play one, count its result, keep its records."""
+"""Matches between players, with results and game records."""

@@ -19,7 +19,7 @@ _ENDINGS = (b"end ", b"cut ", b"stopped")
 
 
 class Journal:
-    """A game whose every decision is on disk before anybody sees it.
+    """A game that writes every decision to disk before anybody sees the decision.
 
     The file is a record of the game so far. When the game is over, the record is complete and
     `read_records` can read it. A process that was killed leaves at most one incomplete line, which
@@ -72,7 +72,7 @@ class Journal:
             raise RecordError(f"{path} is not a record of a game: {error}") from error
         whole = content[: content.rfind(b"\n") + 1]
         last = whole.rfind(b"\n", 0, len(whole) - 1) + 1
-        if whole[last:].startswith(_ENDINGS):  # the line of the sum is missing
+        if whole[last:].startswith(_ENDINGS):  # the last line of the record, `sum`, is missing
             whole = whole[:last]
         if len(whole) < len(content):
             shorten(path, len(whole))
@@ -92,7 +92,7 @@ class Journal:
 
     @property
     def is_playing(self) -> bool:
-        """Whether the rules have not ended the game yet. A stopped game counts too."""
+        """Whether the rules have not ended the game yet. True even if the game was stopped."""
         return self._is_playing
 
     @property
@@ -101,12 +101,12 @@ class Journal:
         return self._mover if self._is_playing and not self.ending else None
 
     def _look(self) -> None:
-        """Set `is_playing` and the seat to move by the last state."""
+        """Set `is_playing` and the seat to move from the last state."""
         statuses, seats = self.game.statuses(self.states[-1])
         self._is_playing, self._mover = bool(statuses[0] == PLAYING), int(seats[0])
 
     def play(self, action: int) -> None:
-        """Play a legal action of the seat to move. When this returns, the action is on disk.
+        """Play a legal action of the seat to move. The action is on disk when the method returns.
 
         Raises:
             IllegalActionError: the action is illegal.
@@ -130,7 +130,7 @@ class Journal:
             self.stop()
 
     def undo(self) -> None:
-        """Undo the last action. When this returns, the action is removed from the disk too."""
+        """Undo the last action, and remove it from the file."""
         line = self._recorder.lines[0][-1]
         shorten(self._path, self._path.stat().st_size - len(_text([line]).encode()))
         for history in (self.states, self.actions, self.seats):

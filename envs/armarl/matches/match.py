@@ -1,9 +1,9 @@
 """Matches between players. Each deal is played several times, with the players' seats rotated.
 
 Every deal is played once per rotation of the players around the seats, so the luck of the deal and
-of the seat is the same for all players. A game depends only on the seed and its number. The same
-seed therefore repeats a match exactly, with any number of worker processes. No player that could
-remember plays a deal twice, see `matches.playing`.
+of the seat is the same for all players. A game depends only on the match's seed and the game's
+number. The same seed therefore repeats a match exactly, with any number of worker processes. A
+player that could remember earlier games plays no deal twice, see `matches.playing`.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from armarl.roster.memory import keeps_no_memory
 from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
-# Deals per job that plays all rotations. A job that plays one rotation has more deals, so that its
-# number of games is the same. Networks repeat their arithmetic exactly only with a fixed batch
-# size, so never change this number.
+# Number of deals in a job that plays all rotations. A job that plays one rotation has more deals,
+# so that its number of games is the same. Networks repeat their arithmetic exactly only with a
+# fixed batch size, so never change this number.
 DEALS_AT_ONCE = 64
 MOST_GAMES = 10**8  # maximum number of games in a match
 
@@ -88,9 +88,9 @@ def as_game(game: Game | str) -> Game:
 def seatings(entrants: int, game: Game) -> list[list[int]]:
     """Return the seating of each rotation: a list with the entrant number of every seat.
 
-    Each side belongs to one entrant, so partners belong to the same entrant. If there are fewer
-    entrants than sides, the last entrant has the remaining sides. The entrants rotate around the
-    sides.
+    An entrant is a player in the list of the match. Each side belongs to one entrant, so partners
+    belong to the same entrant. If there are fewer entrants than sides, the last entrant has the
+    remaining sides. The entrants rotate around the sides.
     """
     sides = len(set(game.sides))
     return [
@@ -115,8 +115,8 @@ def play_match(
             of sides. If there are fewer players than sides, the last player has the remaining sides
             (A, B, B). From a specification, a new player is made for each seat and rotation, so
             that no player remembers a deal from another seat. (Players of this package that keep no
-            memory are made once.) An object plays all its games itself, so give only objects that
-            you trust.
+            memory are made once.) A `Player` object plays the same deal from several seats, so give
+            only objects that you trust.
         games: number of games, 1 to MOST_GAMES. It is rounded up so that every deal is played in
             every rotation.
         seed: seed of the match, 0 to MOST_SEED. The same seed repeats the match exactly.
@@ -236,7 +236,7 @@ class Entrants:
     ) -> list[Sitting]:
         """Return sittings for tables that play the same deals: one for all, or one for each table.
 
-        Each table is played on its own if an entrant could remember a deal, see `matches.playing`.
+        Each table is played separately if an entrant could remember a deal, see `matches.playing`.
 
         Args:
             seatings: the entrant in each seat of each table.

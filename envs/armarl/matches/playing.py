@@ -1,14 +1,14 @@
-"""Playing deals at tables. A table says which player has each seat.
+"""The play of deals at tables. A table says which player has each seat.
 
-The *sister games* of a game have the same deal but are played at other tables. A player that saw
-one of them from another seat knows hidden cards of the next. So no player that could remember plays
-a deal twice: each table is played on its own, and every seat gets its own new player for these
-games. Only `Player` objects that the caller gives play several sister games: one table after
-another, each time in another order and with other random numbers.
+The *sister games* of a game have the same deal but are played at other tables. A player that
+remembers a game would know hidden cards in its sister games. So a player that could remember plays
+no deal twice: each table is played separately, and every seat of a table gets a new player. The
+exceptions are `Player` objects that the caller gives. They play several sister games, but one table
+after another, and at each table in another order and with other random numbers.
 
-Players of this package that keep no memory (`armarl.roster.memory`) do not need this. If all
-players are of this kind, all tables are played at once, and one player has all seats of its
-entrant, because large batches are faster.
+Players of this package that keep no memory (`armarl.roster.memory`) need no such separation. If all
+players are of this kind, all tables are played at the same time, and one player has all seats of
+its entrant, because large batches are faster.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@
 
 Every line of an action has the seat, the action in notation, and after the last bar the beginning
 of the SHA-256 hash of the whole state after the action. If the action involved chance, there are
-two more columns between them. The first is the random generator's word before the action, from
-which the rules draw the same results again. The second has these results in the game's notation, or
-`-` if the game has no notation for them. The last line but one is `end`, `cut` (cut short by the
-rules) or `stopped` (by a person). After `end` or `cut`, it has the returns of the seats. The last
-line is `sum`, with the SHA-256 hash of all lines before it.
+two columns before the hash. The first is the state of the random number generator before the
+action, in hexadecimal, from which the rules draw the same results again. The second has these
+results in the game's notation, or `-` if the game has no notation for them. The last line but one
+begins with `end`, `cut` (cut short by the rules) or `stopped` (by a person). After `end` or `cut`
+come the returns of the seats. The last line is `sum`, with the SHA-256 hash of all lines before it.
 
 A file may contain many records. Reading a record replays it. An illegal action, a state or chance
 result that differs from the replay, and a missing or extra line raise an error with the line
@@ -62,13 +62,13 @@ _LONGEST_LINE = 20_000  # maximum length of a line in bytes, except for the vari
 _LONGEST_VARIANT = 1 << 24  # maximum length of the variant's line; it may contain a custom chart
 _MOST_POSITION = 1 << 22  # maximum size of a position in bytes; it may contain a custom chart too
 _LONGEST_REASON = 600  # maximum number of characters in an error's reason
-_LAST_RECORD = 1 << 25  # number of bytes at a file's end in which the last record is searched
+_LAST_RECORD = 1 << 25  # number of bytes at a file's end that are searched for the last record
 _WORDS = (b"variant ", b"player ", b"deal | ", b"end ", b"cut ", b"stopped", b"sum ")
 _SUM = re.compile(rb"^sum [0-9a-f]{64}(?:\r?\n|\Z)", re.MULTILINE)
 
 
 class RecordError(ValueError):
-    """An error in a record: it is damaged, incomplete, of another version, or breaks the rules."""
+    """An error in a record: damage, missing lines, another version, or an illegal action."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Record:
         players: names of the players, by seat.
         actions: action ids, in order.
         seats: the seat that played each action.
-        ending: "end", "cut" or "stopped". Empty if the record does not end yet.
+        ending: "end", "cut" or "stopped". Empty if the game is still being played.
         returns: returns of the seats (reward "win"), 0 if the game was stopped.
         states: all states, (actions + 1,), beginning with the deal.
         lines: the record's lines without line ends. For a position, its description in JSON.
@@ -174,7 +174,7 @@ class Recorder:
     def __init__(
         self, game: Game, players: Sequence[Sequence[str]], seeds: NDArray[np.int64]
     ) -> None:
-        """Begin the records of games that have not been dealt yet.
+        """Begin the records of games, before the games are dealt.
 
         Args:
             game: the variant.
@@ -276,7 +276,8 @@ def prepare_records(path: str | Path) -> None:
         )
         if not ours or not _is_half_a_record(path, tail[whole:]):
             raise ValueError(
-                f"{path} does not end with a record: name another file, or a new one, for records"
+                f"{path} does not end with a record; for records, name a new file, or a file that "
+                "ends with a record"
             )
         if start + whole < length:
             file.truncate(start + whole)
@@ -295,7 +296,7 @@ def _ends_with_a_record(text: bytes) -> bool:
 
 
 def _is_half_a_record(path: Path, rest: bytes) -> bool:
-    """Return whether these bytes are empty, or the beginning of a record without an error."""
+    """Return whether `rest` is empty, or the beginning of a record without errors."""
     if HEAD.encode().startswith(rest.rstrip(b"\r\n")):
         return True
     try:
@@ -323,7 +324,7 @@ def _opening(game: Game, players: Sequence[str]) -> list[str]:
 
 
 def _seeded_word(game: Game, number: int) -> bytes:
-    """Return the random generator's word in a state that is seeded but not dealt."""
+    """Return the state of the random number generator after seeding, before the deal."""
     states = np.full(1, game.blank)
     seed(states[0], number)
     return bytes(states[0]["rng"].tobytes())
@@ -364,8 +365,8 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
 
     Args:
         path: the file.
-        start: index of the byte at which to begin. A record must begin there. Error messages count
-            lines from there.
+        start: index of the byte at which to begin. A record must begin at this byte. Error messages
+            count lines from this byte.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -467,7 +468,7 @@ def _position(path: Path, file: BinaryIO) -> Record:
         with file:
             content = file.read(_MOST_POSITION + 1)
         if len(content) > _MOST_POSITION:
-            raise ValueError(f"a description has at most {_MOST_POSITION:,} bytes, this one more")
+            raise ValueError(f"it has more than {_MOST_POSITION:,} bytes, the maximum")
         view = read_json(content.decode("utf-8"))
         options = {"players": view["players"], **view.get("options", {})}
         game = restore_game(view["game"], options)
@@ -600,7 +601,10 @@ def _deal(game: Game, lines: _Lines) -> States:
     """Replay and check the deal."""
     columns = lines.take(f"deal{_BAR}").split(_BAR)
     if len(columns) != 3:
-        lines.refuse("a deal needs three columns: a word, chance results and a hash")
+        lines.refuse(
+            "a deal needs three columns (generator state, chance results and hash), "
+            f"not {len(columns)}"
+        )
     word, *rest = columns
     states = np.full(1, game.blank)
     _set_word(states, word, lines)
@@ -626,8 +630,8 @@ def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
         lines.refuse(game.explain(states[0], action))
     if len(columns) not in (1, 3):
         lines.refuse(
-            "after the action there must be one column (a hash) or three columns (a word, chance "
-            "results and a hash)"
+            "after the action there must be one column (a hash) or three columns (generator state, "
+            f"chance results and hash), not {len(columns)}"
         )
     if len(columns) == 3:
         _set_word(states, columns[0], lines)
@@ -635,17 +639,17 @@ def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
     game.apply(states, _ONLY, np.array([action]))
     if (states[0]["rng"].tobytes() != before) != (len(columns) == 3):
         part = "no" if len(columns) == 3 else "a"
-        lines.refuse(f"chance plays {part} part in `{text}`, but the line says otherwise")
+        lines.refuse(f"chance plays {part} part in `{text}`, but the columns say otherwise")
     _compare(game, states[0], False, columns[1:] or columns, lines)
     return int(movers[0]), action
 
 
 def _set_word(states: States, text: str, lines: _Lines) -> None:
-    """Set the random generator's word, which `text` has in hexadecimal."""
+    """Set the state of the random number generator, given in hexadecimal."""
     size = states.dtype["rng"].itemsize
     if len(text) != 2 * size or not set(text) <= set("0123456789abcdef"):
         lines.refuse(
-            f"a random generator's word must have {2 * size} hexadecimal digits, not {text[:40]!r}"
+            f"the generator state must have {2 * size} hexadecimal digits, not {text[:40]!r}"
         )
     word = np.frombuffer(bytes.fromhex(text)[::-1], states.dtype["rng"].base)
     states["rng"][:] = word.reshape(states["rng"].shape)

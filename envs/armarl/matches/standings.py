@@ -21,12 +21,12 @@ class Standing:
         wins: number of games that its side won alone.
         shared: number of games in which its side shared the victory.
         losses: number of games that it lost.
-        cut_short: number of games that ended without a winner. No player gets a share of these.
+        cut_short: number of games that the rules cut short. No player gets a share of victory.
         win_rate: mean share of victory. A draw of two sides counts as one half for each.
         low: lower end of the 95 % interval of `win_rate`.
         high: upper end of the 95 % interval of `win_rate`.
-        fair: win rate if all players were equally strong: the fraction of the sides that the player
-            has.
+        fair: expected win rate if all players are equally strong: the fraction of the sides that
+            the player has.
         reward: mean return with the reward "win", in [-1, 1].
 
     Example:

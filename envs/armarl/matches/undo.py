@@ -13,7 +13,8 @@ _DEALS = 64  # number of deals of the hidden information in which an action is t
 def can_be_undone(game: Game, before: State, action: int, after: State) -> bool:
     """Return whether the seat that played an action may take it back.
 
-    It may if the same seat is to move again, and the action has revealed nothing to this seat.
+    The seat may take it back if it is the seat's turn again, and the action has revealed nothing to
+    the seat.
 
     Args:
         game: the variant.
@@ -29,8 +30,9 @@ def can_be_undone(game: Game, before: State, action: int, after: State) -> bool:
 def has_revealed(game: Game, before: State, action: int, after: State, seat: int) -> bool:
     """Return whether an action showed its seat something new.
 
-    If it did not, the seat could have predicted its new view. The action is then legal in every
-    other deal of the hidden information, uses no chance, and leads to the same view in all deals.
+    If an action shows nothing new, the seat could have predicted its view after the action. The
+    action is then legal in every other deal of the hidden information, involves no chance, and
+    leads to the same view in all deals.
 
     Args:
         game: the variant.

@@ -1,10 +1,10 @@
 """Board layouts: how a network reads the cells of a board and scores the actions on them.
 
 The same weights read every cell and its surroundings, and score every action from the features of
-the cells on which the action acts. So the network learns for all cells at once. On a grid, a cell's
-surroundings are the eight cells next to it, each with its own weights. On a chart, they are a
-place's neighbours, summed by the kind of border between them. The tables in this module contain the
-features that each cell reads, and the score that each action takes. They are computed only from a
+the cells on which the action acts. So the network learns about all cells at the same time. On a
+grid, a cell's surroundings are the eight cells next to it, each with its own weights. On a chart,
+they are a place's neighbours, summed by the kind of border between them. The layout tables of this
+module list the features of each cell and the score of each action. They are computed only from a
 game's observation and action tables.
 """
 
@@ -31,12 +31,12 @@ class Places(NamedTuple):
 
     Attributes:
         shape: rows and columns of a grid, or the number of a chart's places.
-        seen: index of each cell feature in an observation, shape (features, cells). For a missing
-            feature it is the observation's size, which reads as 0.
+        seen: index of each cell feature in an observation, shape (features, cells). The index of a
+            missing feature is the observation's size, where the network reads a 0.
         constants: features that never change, float32, shape (constants, cells).
-        spread: neighbour matrices of a chart, float32, shape (ways, cells, cells), 1 where a cell
-            reads another. The first matrix is the identity. Then comes a matrix for each kind of
-            border. A grid has none.
+        spread: neighbour matrices of a chart, float32, shape (ways, cells, cells), 1 where the cell
+            of the row reads the cell of the column. The first matrix is the identity. Then comes a
+            matrix for each kind of border. A grid has no such matrices.
         at: number of scores per cell, for actions that act on one cell.
         pairs: the two cells of actions that act between two cells, shape (2, pairs).
         between: number of scores per pair.

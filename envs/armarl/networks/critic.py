@@ -2,8 +2,8 @@
 
 A critic has a trunk and a value head: dense layers over the flat observation with relu between
 them. The hyperbolic tangent of half the output is the expected return of the seat. A policy of this
-kind also has advisers. The first adviser is the scripted player that the policy improves. In
-simulations the other seats play like one of the advisers, which take turns.
+kind also has advisers. The first adviser is the scripted player that the policy improves. In each
+simulation, all other seats play like one of the advisers. The advisers take turns.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ A judge reads a survey (see the verb `survey`). The same weights process every p
 - *prizes* predicts the share of the prize that each side will take, own side first.
 - *whole* computes the expected return from all prizes.
 - *direct* is a linear layer whose output is added to that of *whole*. Its input is the lead in
-  stakes over each rival, divided by the standard deviation of the lead. The standard deviation
+  stakes over each other side, divided by the standard deviation of the lead. The standard deviation
   treats the prizes as independent.
 
 A network that predicts each prize as well as the winner learns much more from each game (Wu, 2019).
@@ -45,8 +45,8 @@ class SurveyLayout(NamedTuple):
 
     Attributes:
         prizes: number of prizes.
-        features: number of features of each prize. The features come first in the survey, one
-            after the other. Each has one entry per prize.
+        features: number of features of each prize. The survey begins with these features, one
+            after the other. Each feature has one entry per prize.
         rest: number of entries that do not belong to a prize.
         sides: number of sides.
     """
@@ -114,7 +114,8 @@ class JudgeNetwork:
     def values(self, surveys: Floats) -> tuple[Floats, Floats]:
         """Return the expected return (n,) and the lead (n,) for surveys (n, size).
 
-        Both are in [-1, 1]. The lead is the mean lead over the rivals, as a share of all stakes.
+        Both are in [-1, 1]. The lead is the mean lead over the other sides, as a share of all
+        stakes.
         """
         layout, n = self._layout, len(surveys)
         around = surveys[:, : -layout.rest].reshape(n, layout.features, layout.prizes)
@@ -133,9 +134,9 @@ class JudgeNetwork:
         return np.tanh(x[:, 0] / 2), leads.mean(axis=1)
 
     def worths(self, surveys: Floats) -> Floats:
-        """Return the worth of positions of games in play, (n,): a mean of the return and the lead.
+        """Return the worth of positions, (n,): a mean of the expected return and the lead.
 
-        MARGIN is the weight of the lead.
+        MARGIN is the weight of the lead. The games must not be over.
         """
         returns, leads = self.values(surveys)
         worths: Floats = (1 - MARGIN) * returns + MARGIN * leads
@@ -154,9 +155,9 @@ def _logistic(x: Floats) -> Floats:
 
 
 def _leads(parts: Floats, stakes: Floats) -> tuple[Floats, Floats]:
-    """Return the own side's lead over each rival, and the lead divided by its standard deviation.
+    """Return the lead over each other side, and the lead divided by its standard deviation.
 
-    Both have shape (n, sides - 1).
+    Both have shape (n, sides - 1). The lead is that of the own side.
     """
     gaps = parts[..., :1] - parts[..., 1:]
     leads = (stakes[..., None] * gaps).sum(axis=1)
@@ -193,9 +194,9 @@ def check_judge(game: Game, tensors: Tensors, activation: object, advisers: int)
     ):
         reached = _check_part(tensors, part, inputs)
         if reached != outputs:
-            raise NetworkError(f"the part {part} has {reached} outputs instead of {outputs}")
+            raise NetworkError(f"the part `{part}` has {reached} outputs instead of {outputs}")
     if layers(tensors, "direct") != 1:
-        raise NetworkError(f"the part direct must have 1 layer, not {layers(tensors, 'direct')}")
+        raise NetworkError(f"the part `direct` must have 1 layer, not {layers(tensors, 'direct')}")
     check_tensors(tensors, PARTS)
 
 
@@ -204,5 +205,5 @@ def _check_part(tensors: Tensors, part: str, inputs: int, most: int | None = Non
     number = layers(tensors, part)
     if number == 0 or (most is not None and number > most):
         wanted = "1 layer" if most == 1 else "at least 1 layer"
-        raise NetworkError(f"the part {part} must have {wanted}, not {number}")
+        raise NetworkError(f"the part `{part}` must have {wanted}, not {number}")
     return check_layers(tensors, part, inputs)

@@ -1,7 +1,7 @@
 """Compiled position judges: the computation of `judge.JudgeNetwork`, one position at a time.
 
-Positions that differ by one action agree in most prizes. So the result for a prize is cached with
-its input, and is used again for every prize with the same input.
+Most prizes have the same features before and after an action. So the result for a prize is cached
+with its input, and is used again for every prize with the same input.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from armarl.networks.policy_network import Floats, Tensors, layers
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-REMEMBERED = 1024  # number of cached results per scratch row; a power of two
+REMEMBERED = 1024  # number of cached results per row of scratch memory; a power of two
 
 
 class Weights(NamedTuple):
@@ -44,7 +44,7 @@ class Weights(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Scratch memory. Each thread has a row of its own on the first axis (see `batch_loops.own`).
+    """Scratch memory. Each thread has its own row on the first axis (see `batch_loops.own`).
 
     Attributes:
         survey: the survey, float32, shape (rows, size).
@@ -79,7 +79,7 @@ def weights_of(game: Game, tensors: Tensors) -> Weights:
 
 
 def scratch_of(weights: Weights, rows: int) -> Scratch:
-    """Return scratch memory of `rows` rows. Use it only for these weights: it caches results."""
+    """Return scratch memory of `rows` rows. It caches results, so use it only for these weights."""
     layout = weights.layout
     widest = int(max(weights.layers[:, 1:].max(), layout.whole))
     seen = layout.features + layout.rest
@@ -98,7 +98,7 @@ def scratch_of(weights: Weights, rows: int) -> Scratch:
 
 @part
 def _sure(net: Weights, stakes: Any, rival: int, survey: Floats, whole: Floats) -> Any:
-    """Return the own side's lead over a rival, and the lead divided by its standard deviation."""
+    """Return the lead over side `rival`, and the lead divided by its standard deviation."""
     lead, variance = 0.0, VARIANCE
     for prize in range(net.layout.prizes):
         own, theirs = whole[prize * net.layout.sides], whole[prize * net.layout.sides + rival]

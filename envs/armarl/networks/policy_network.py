@@ -171,8 +171,8 @@ def check_network(game: Game, tensors: Tensors, activation: Any, advisers: int) 
     trust = check_layers(tensors, "trust", width) if layers(tensors, "trust") else 0
     if trust != advisers or layers(tensors, "trust") > 1:
         raise NetworkError(
-            f"the part trust must be 1 layer with an output for each of {advisers} advisers, "
-            f"not {layers(tensors, 'trust')} with {trust}"
+            f"the part `trust` must be 1 layer with an output for each of {advisers} advisers, "
+            f"not {layers(tensors, 'trust')} layers with {trust} outputs"
         )
     check_tensors(tensors, PARTS)
 
@@ -194,7 +194,7 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
     channels = _check_cells(tensors, places)
     ends = check_layers(tensors, "ends", channels)
     if ends % 2:
-        raise NetworkError(f"the part ends must have an even number of outputs, not {ends}")
+        raise NetworkError(f"the part `ends` must have an even number of outputs, not {ends}")
     for part, inputs, outputs in (
         ("mix", width, channels),
         ("at", channels, places.at),
@@ -204,18 +204,18 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
         depth = layers(tensors, part)
         if depth != 1 or reached != outputs:
             raise NetworkError(
-                f"the part {part!r} must be 1 layer with {outputs} outputs, "
-                f"not {depth} with {reached}"
+                f"the part `{part}` must be 1 layer with {outputs} outputs, "
+                f"not {depth} layers with {reached} outputs"
             )
     if (depth := layers(tensors, "ends")) != 1:
-        raise NetworkError(f"the part 'ends' must be 1 layer, not {depth}")
+        raise NetworkError(f"the part `ends` must be 1 layer, not {depth} layers")
     return channels
 
 
 def _check_cells(tensors: Tensors, places: Places) -> int:
     """Refuse a part *cells* that does not fit. Return the number of channels of a cell."""
     if (depth := layers(tensors, "cells")) != 2:
-        raise NetworkError(f"the part 'cells' must be 2 layers, not {depth}")
+        raise NetworkError(f"the part `cells` must be 2 layers, not {depth}")
     channels = check_layer(tensors, "cells", 0, places.first_inputs)
     return check_layer(tensors, "cells", 1, places.second_inputs(channels))
 
@@ -224,7 +224,9 @@ def check_layers(tensors: Tensors, part: str, width: int) -> int:
     """Refuse layers that do not fit each other. Return the number of outputs of the last layer."""
     number = layers(tensors, part)
     if number > MOST_LAYERS:
-        raise NetworkError(f"the part {part} must have at most {MOST_LAYERS} layers, not {number}")
+        raise NetworkError(
+            f"the part `{part}` must have at most {MOST_LAYERS} layers, not {number}"
+        )
     for k in range(number):
         width = check_layer(tensors, part, k, width)
     return width

@@ -1,7 +1,8 @@
-"""Advice of scripted players. A policy's network adds its trust to the logits of advised actions.
+"""Advice of scripted players. A network adds a learnt amount to the logits of advised actions.
 
-A network starts as strong as its advisers and learns where to play differently (residual policy
-learning: Silver et al., 2018; Johannink et al., 2018). An adviser sees only what its seat may see.
+This amount is the network's trust in the adviser. A network starts as strong as its advisers and
+learns where to play differently (residual policy learning: Silver et al., 2018; Johannink et al.,
+2018). An adviser sees only what its seat may see.
 """
 
 from __future__ import annotations

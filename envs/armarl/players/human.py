@@ -42,7 +42,8 @@ class HumanPlayer:
 
     Attributes:
         heading: text that is printed before the question instead of the board, or None.
-        may_undo: whether the command `undo` raises `UndoError`. Otherwise it prints a reason.
+        may_undo: whether the command `undo` raises `UndoError`. Otherwise the command prints the
+            reason why nothing can be undone.
     """
 
     def __init__(self, game: Game) -> None:
@@ -95,13 +96,13 @@ class HumanPlayer:
 def action_meant(game: Game, mask: NDArray[np.int8], text: str) -> int:
     """Return the id of the action that a person means.
 
-    Letters may be of either case. A number alone means the only legal action that ends with it,
-    such as `count 5`.
+    Upper and lower case are equal. A number without words means the only legal action that ends
+    with this number, such as `count 5`.
 
     Args:
         game: the variant.
         mask: the legal actions, int8 (actions,).
-        text: what was typed.
+        text: the typed text.
 
     Raises:
         ValueError: no action has this notation. The message says what is wrong.

@@ -31,12 +31,13 @@ class Player(Protocol):
 
     A player is a pure function of the information that its seat may see and of one random number
     per decision. It gets concealed states, so it cannot use hidden information. It keeps no memory
-    and has no random number generator of its own. So the same seed repeats a game, alone or in a
-    batch.
+    and has no random number generator. So the same seed repeats a game, whether the game is played
+    separately or in a batch.
 
     Attributes:
         name: name in tables and records.
-        game: optional. The variant for which the player was made. Other variants refuse the player.
+        game: optional. The variant for which the player was made. The player is refused in other
+            variants.
 
     Example:
         >>> from armarl import Player, make_game, make_player
@@ -64,11 +65,11 @@ class Player(Protocol):
 
 
 class Thoughts(NamedTuple):
-    """A player's evaluation of a batch of states. A field that the player does not give is None.
+    """A player's evaluation of a batch of states. A field that the player does not report is None.
 
     Attributes:
         probabilities: the player's distribution over actions, float64, shape (batch, actions). A
-            row sums to 1, or is all 0 if the seat is not to move. The player may sample from the
+            row sums to 1, or is all 0 if it is not the seat's turn. The player may sample from the
             distribution or play the most likely action. Saved policies play the most likely action
             unless `sample` is set.
         values: expected return of each action, float64, shape (batch, actions). NaN for an action
@@ -110,7 +111,7 @@ def choose_legally(
 ) -> NDArray[np.int64]:
     """Ask a player for its actions in concealed states, and check that they are legal.
 
-    The player gets copies of the arrays. Its answer is copied too and checked against masks that
+    The player gets copies of the arrays. Its answer is also copied, and checked against masks that
     were made before the call. So a player that writes to an array changes neither the game nor the
     masks.
 
@@ -221,8 +222,8 @@ def _article(found: object) -> str:
 def no_exit(said: str) -> Iterator[None]:
     """Turn `SystemExit` and `StopIteration` of user code into errors.
 
-    Otherwise user code could end the program or one of our loops, and the run would look like a
-    success.
+    Otherwise user code could end the program or one of its loops, and the run would seem to be
+    successful.
 
     Raises:
         RuntimeError: the user code called `exit` or raised StopIteration.
@@ -277,7 +278,7 @@ def ask_thoughts(
 ) -> Thoughts:
     """Ask a player for its thoughts on concealed states, and check them.
 
-    The player gets copies of the arrays. Its answer is copied too, because the player may change
+    The player gets copies of the arrays. Its answer is also copied, because the player may change
     its own arrays later.
 
     Raises:
@@ -309,10 +310,10 @@ def ask_thoughts(
 
 
 def digest_of(player: Player) -> str | None:
-    """Return a digest of the weights of a player, or of the player that it wraps.
+    """Return a digest of the weights of a player or of the player that it wraps.
 
-    Saved policies and ONNX players have the method `weights_digest`. For a player without weights,
-    return None.
+    The method `weights_digest` of saved policies and ONNX players returns it. If a player has no
+    such method, the result is None.
     """
     for found in everybody(player):
         if callable(digest := getattr(found, "weights_digest", None)):
@@ -353,8 +354,8 @@ def check_question(
     """Check the arguments of `Player.choose`: states, and a seat and a draw for each state.
 
     Returns:
-        The checked arguments, to use instead: a view of the states as a plain array, and copies of
-        seats and draws.
+        The checked arguments, to use instead of the originals: a view of the states as a plain
+        array, and copies of seats and draws.
 
     Raises:
         TypeError, ValueError: an array has the wrong type or size, or a value is out of range.
@@ -368,11 +369,11 @@ def check_question(
 
 
 def check_movers(game: Game, states: States, seats: NDArray[np.int64]) -> None:
-    """Raise a ValueError unless every seat is the one to move, in games that are not over."""
+    """Raise a ValueError if it is not the turn of a seat in a game that is not over."""
     statuses, movers = game.statuses(states)
     wrong = np.flatnonzero((statuses == PLAYING) & (seats != movers))
     if wrong.size:
         i = wrong[0]
         raise ValueError(
-            f"seat {seats[i]} is not to move in state {i}; seat {movers[i]} is to move there"
+            f"it is not the turn of seat {seats[i]} in state {i}, but of seat {movers[i]}"
         )

@@ -57,7 +57,7 @@ def register_player(
     """Register a player under a name, for use in specifications.
 
     Args:
-        name: the new name: a small letter, then small letters, digits and hyphens.
+        name: the new name: a lowercase letter, then lowercase letters, digits and hyphens.
         factory: a function or class that returns a new `Player` at each call. It is called with the
             game and the arguments of the specification: `factory(game, 1000, seconds=2)` for
             `name:1000,seconds=2`. Arguments are checked against the factory's annotations (bool,
@@ -85,8 +85,8 @@ def register_player(
         )
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise ValueError(
-            "a player's name must be a small letter, then small letters, digits and hyphens, not "
-            f"{name!r}"
+            "a player's name must be a lowercase letter, then lowercase letters, digits and "
+            f"hyphens, not {name!r}"
         )
     if not callable(factory):
         raise TypeError(

@@ -26,11 +26,11 @@ def play_turns(
     game: int,
     fixed: Fixed,
 ) -> None:
-    """Let scripted players continue until `turns` turns have ended, or the game.
+    """Let scripted players continue until `turns` turns have ended or the game is over.
 
-    The first of these turns is `owner`'s. If `turns` is below 0, only the end of the game counts.
-    After `longest` actions play stops in any case. `seat` plays in `style`, all other seats in
-    `others`. `mask` and `spare` are scratch memory for the verb `greedy`.
+    The first of these turns is `owner`'s. If `turns` is below 0, the players continue to the end of
+    the game. They stop after `longest` actions in any case. `seat` plays in `style`, all other
+    seats in `others`. `mask` and `spare` are scratch memory for the verb `greedy`.
     """
     left = turns
     for _ in range(longest):
@@ -54,6 +54,10 @@ def scripted_action(
     game: int,
     fixed: Fixed,
 ) -> Int:
-    """Return the scripted choice in a style. The draw is capped below the next style's number."""
+    """Return the scripted choice in a style.
+
+    The verb `greedy` takes the sum of the style and a random number. This sum must stay below the
+    number of the next style.
+    """
     draw = min(style + uniform(chance, game), style + ALMOST_ONE)
     return verbs.greedy(s, draw, mask, spare, *fixed)

@@ -1,4 +1,4 @@
-"""Simple players without a wrapped player: random, patient and greedy."""
+"""Simple players, which wrap no other player: random, patient and greedy."""
 
 from __future__ import annotations
 

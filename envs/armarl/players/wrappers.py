@@ -34,7 +34,7 @@ class NoisyPlayer:
 class OpeningPlayer:
     """A player that acts at random in the opening, and then as its wrapped player.
 
-    The game's verb `progress` measures how far a seat has got, from public information.
+    The game's verb `progress` measures the progress of a seat from public information.
     """
 
     def __init__(self, game: Game, player: Player, first_random: int) -> None:
@@ -76,7 +76,7 @@ def _partly_random(
 def split_draws(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return two random numbers in [0, 1) for each given one, by hashing.
 
-    A player gets only one random number per decision.
+    Players that need two random numbers per decision call it, because they get only one.
     """
     parts = np.empty((2, draws.size))
     split_all(np.ascontiguousarray(draws, np.float64), parts)

@@ -1,9 +1,9 @@
-"""Afterstates: the positions after actions, as the deciding seat surveys them.
+"""Afterstates: the positions after the legal actions of a decision, and a judge's values of them.
 
 A player with a position judge needs no policy. It tries every legal action on a copy of the state
 and takes the action that leads to the best position (TD-Gammon: Tesauro, 1995; afterstates: Sutton
-& Barto, 2018, section 6.8). The hidden information is dealt again first, so that the tries cannot
-reveal it.
+& Barto, 2018, section 6.8). Before the first action is tried, the hidden information is redealt, so
+that the afterstates cannot reveal it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from armarl.networks.judge_kernels import Scratch, Weights, scratch_of, worth
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-LEAST_DECISIONS = 2  # number of decisions that justify another thread
+LEAST_DECISIONS = 2  # minimum number of decisions per thread
 
 
 class Tries(NamedTuple):
@@ -32,16 +32,16 @@ class Tries(NamedTuple):
     states: States  # (n,)
     seats: Int64s  # (n,) seats to move
     masks: Int8s  # (n, actions)
-    first: Int64s  # (n,) row of the first legal action of each decision
+    first: Int64s  # (n,) index in `worths` of the first legal action of each decision
     net: Weights  # the judge's weights
     dealt: States  # (2 * threads,) scratch
     spare: States  # (2 * threads,) scratch
     scratch: Scratch  # (2 * threads, ...)
-    worths: Float32s  # (rows,) output
+    worths: Float32s  # (rows,) output, one row per legal action
 
 
 def try_actions(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
-    """Try the legal actions of decision `i` in the order of their ids."""
+    """Write the judge's value of each legal action of decision `i`, in the order of action ids."""
     mine, seat, row, work = own(thread), batch.seats[i], batch.first[i], batch.scratch
     batch.dealt[mine] = batch.states[i]
     verbs.determinise(batch.dealt[mine], seat, 0)
@@ -55,7 +55,7 @@ def try_actions(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Surveys(NamedTuple):
-    """A batch of surveys to make."""
+    """A batch of surveys to compute."""
 
     states: States  # (n,)
     seats: Int64s  # (n,)
@@ -63,7 +63,7 @@ class Surveys(NamedTuple):
 
 
 def read_survey(batch: Surveys, i: int, thread: int, fixed: Fixed) -> None:
-    """Write the survey of a seat to `surveys`."""
+    """Write the survey of state `i` for its seat to `surveys[i]`."""
     verbs.survey(batch.states[i], batch.seats[i], batch.surveys[i], *fixed)
 
 
@@ -75,7 +75,7 @@ class Divisions(NamedTuple):
 
 
 def read_parts(batch: Divisions, i: int, thread: int) -> None:
-    """Write to `parts` the share of each prize that every seat's side took."""
+    """Write the share of each prize that the side of each seat took to `parts[i]`."""
     verbs.divide(batch.states[i], batch.parts[i])
 
 
@@ -96,11 +96,11 @@ class Worths(NamedTuple):
 
 
 class Afterstates:
-    """A judge's values of the positions after the legal actions of decisions.
+    """The afterstates of a game: their surveys, and a judge's values of them.
 
     Attributes:
         game: the variant.
-        prizes: number of prizes in its survey.
+        prizes: number of prizes in the game's survey.
     """
 
     def __init__(self, game: Game) -> None:
@@ -124,12 +124,12 @@ class Afterstates:
         return found
 
     def parts(self, states: States) -> NDArray[np.float64]:
-        """Return the share of each prize that every seat's side took in finished games.
+        """Return the share of each prize that the side of each seat took in finished games.
 
         The shape is (n, players, prizes).
 
         Raises:
-            TypeError, ValueError: these are not states of this variant.
+            TypeError, ValueError: `states` are not states of this variant.
         """
         states = state_checks.check_states(self.game, states)
         found = np.zeros((states.size, self.game.players, self.prizes))
@@ -151,7 +151,7 @@ class Afterstates:
         """
         states, seats = state_checks.check_seats(self.game, states, seats)
         game = self.game
-        states = game.taken(states, np.arange(states.size))  # a copy, so that masks and tries agree
+        states = game.taken(states, np.arange(states.size))  # a copy: nobody else can change it
         masks = game.legal_masks(states)
         numbers = masks.sum(axis=1, dtype=np.int64)
         first = numbers.cumsum() - numbers

@@ -1,13 +1,14 @@
 """The value of each action if the scripted player finishes the turn that the action begins.
 
 This is the rollout algorithm with a critic at the end of rollouts (Tesauro & Galperin, 1997;
-Bertsekas, 2019). Every legal action is tried. The scripted player continues from it to the end of
-the turn, and plays the other seats' turns, too. Then the critic estimates the return. An action is
+Bertsekas, 2019). Every legal action is tried. After the action, the scripted player finishes the
+turn and plays the other seats' turns, too. Then the critic estimates the return. An action is
 therefore judged at the end of a sensible turn, after every opponent has answered. In the middle of
-a turn all positions look much alike. The hidden information is dealt again. All actions are tried
-with the same deals, the same chance, and opponents of the same style. The opponents' real style is
-unknown, so it changes from deal to deal. The fewer actions are left, the more often each of them is
-tried (sequential halving: Karnin, Koren & Somekh, 2013).
+a turn, by contrast, all positions look much alike. The hidden information is redealt several times.
+All actions are tried in the same deals, with the same chance results and the same style of the
+opponents. The opponents' real style is unknown, so the simulated style changes from deal to deal.
+The fewer actions are left, the more often each of them is tried (sequential halving: Karnin, Koren
+& Somekh, 2013).
 """
 
 from __future__ import annotations
@@ -34,21 +35,23 @@ from armarl.players.scripted_playouts import play_turns, scripted_action
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-FIRST_DEALS = 1, 2  # deals in which every action is tried, for two players and for more
+# Number of deals in which every action is tried: for two players, and for more players. With more
+# players, a single deal says less about an action.
+FIRST_DEALS = 1, 2
 DEALS = 32  # maximum number of deals in which an action is tried, including the first deals
 BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k actions remain, plus the scripted choice
-HOPE = 0.05  # mean gain in return; actions that have not gained more so far are dropped
-# Above this expected return the scripted choice is kept, because the scripted player goes for the
-# win, but the critic's choices may only wait.
-WON = 0.7, 0.8  # for two players and for more
-LONGEST = 200  # number of actions after which a rollout stops and asks the critic in any case
-LEAST_DECISIONS = 1  # number of decisions that justify another thread
+HOPE = 0.05  # mean gain in return; an action is dropped unless its mean gain so far is higher
+# Above this expected return the scripted choice is kept. In a game that is nearly won, the scripted
+# player goes for the win, but the critic's choices may only delay it.
+WON = 0.7, 0.8  # for two players, and for more players
+LONGEST = 200  # maximum number of actions in a rollout before the critic is asked
+LEAST_DECISIONS = 1  # minimum number of decisions per thread
 SIMULATED, DEALT = range(2)  # indices in `tried`
-OUT = -1  # in place of a number of deals: a dropped action; in place of a row: no row
+OUT = -1  # value in `deals` for a dropped action, and in `scripted` for a game that is over
 
 
 def with_players(players: int, numbers: tuple[float, float]) -> Any:
-    """Return the number for two players or for more. With more, a single deal tells less."""
+    """Return the first number for two players, and the second one for more players."""
     return numbers[players > 2]
 
 
@@ -65,7 +68,7 @@ class Tries(NamedTuple):
     states: States  # (n,)
     seats: Int64s  # (n,) seats to move
     masks: Int8s  # (n, actions)
-    first: Int64s  # (n,) row of the first legal action of each decision
+    first: Int64s  # (n,) index in `deals` of the first legal action of each decision
     numbers: Int64s  # (n,) seeds of deals and chance
     critic: Critic
     styles: Float64s  # scripted styles: [0] for the deciding seat, one per deal for the others
@@ -90,7 +93,7 @@ class Tries(NamedTuple):
 
 
 def try_turns(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
-    """Try the legal actions of decision `i` in the order of their ids."""
+    """Try the legal actions of decision `i`, and write the results to the output arrays."""
     batch.scripted[i] = OUT
     if verbs.status(batch.states[i]) != PLAYING:
         return
@@ -124,10 +127,10 @@ def try_turns(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def leave_out(batch: Tries, i: Int, last: Int, most: Int) -> Int:
-    """Mark rows as OUT, but not the scripted choice. Return the number of other rows that remain.
+    """Drop actions other than the scripted choice. Return the number of those that remain.
 
-    At most `most` of the rows before `last` remain: those with the largest gains, if their mean
-    gain exceeds `hope`.
+    A dropped action has OUT in `deals`. At most `most` actions remain: those with the largest
+    gains, if their mean gain exceeds `hope`. The decision's rows end before `last`.
     """
     first, left = batch.first[i], 0
     for row in range(first, last):
@@ -238,7 +241,7 @@ class Gains(NamedTuple):
 
 
 class TurnValues:
-    """A critic's values of the turns that the legal actions of decisions begin."""
+    """A critic's values of the turns that legal actions begin."""
 
     def __init__(
         self, game: Game, tensors: Tensors, styles: Sequence[int], deals: int, turns: int
@@ -249,7 +252,8 @@ class TurnValues:
             game: the game.
             tensors: the critic's weights.
             styles: style numbers of the scripted player, one or more. The deciding seat continues
-                in the first style. All others play in one style per deal, each style in turn.
+                in the first style. All other seats play in one style, which changes from deal to
+                deal: each style has its turn.
             deals: number of deals in which the most promising actions are tried.
             turns: number of turns that end before the critic is asked, including the current one.
         """
@@ -312,9 +316,9 @@ class TurnValues:
 
 
 def _numbers(states: States) -> NDArray[np.int64]:
-    """Return a seed for each state, derived from its bytes, so that repeated calls agree.
+    """Return a seed for each state: a checksum of the state, so that repeated calls agree.
 
-    A common seed of all states would give every position the same dice rolls.
+    With one seed for all states, every position would have the same dice rolls.
     """
     rows = states.view(np.uint8).reshape(states.size, states.itemsize)
     return np.array([zlib.crc32(row) for row in rows], np.int64)  # type: ignore[arg-type]

@@ -24,13 +24,13 @@ from armarl.policies.critic_lookahead import DEALS, TurnValues
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-_LARGE = 10.0  # an action's loss is clipped to this; the exact size of large losses is irrelevant
+_LARGE = 10.0  # losses are clipped to this value; the exact size of a larger loss is irrelevant
 _HUGE = 1e30  # largest logit; differences of such logits are still finite
 SHARPNESS = 100.0  # an action that leads to a value 0.01 higher is e times as likely
-DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
+DOUBT = 1.0  # number of standard errors by which an action must be better than the scripted choice
 MOST_TEMPERATURE = 1e6  # at this temperature all legal actions are about equally likely
-# An action must also raise the probability of a win by this share of a fair one (1 / sides),
-# because critics make errors.
+# An action must also raise the probability of a win by this share of 1 / sides, the probability if
+# all sides are equally strong. Smaller gains may be errors of the critic.
 LEAST_GAIN = 0.1
 
 
@@ -105,7 +105,7 @@ class NetworkPlayer:
         self._network = self.network_class(self.game, self.tensors, self.activation)
 
     def weights_digest(self) -> str:
-        """Return a SHA-256 of the weights, activation, advisers, `sample` and `temperature`.
+        """Return the SHA-256 of the weights, activation, advisers, `sample` and `temperature`.
 
         Other metadata of the file, such as the measured strength, does not affect it.
         """
@@ -132,12 +132,12 @@ class NetworkPlayer:
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the logits of all actions for `seats[i]` in each state, float32 (batch, actions).
 
-        Illegal actions have -inf. A row is all -inf if its seat is not to move.
+        Illegal actions have -inf. A row is all -inf if it is not its seat's turn.
         """
         observations, masks = self.game.views(states, seats)
         with np.errstate(over="ignore", invalid="ignore"):
             logits = self._network.logits(observations, self.advice.actions(states, seats))
-        if not np.isfinite(logits).all():  # from huge weights; the choice must still be legal
+        if not np.isfinite(logits).all():  # the weights are huge; the choice must still be legal
             np.nan_to_num(logits, copy=False, nan=-_HUGE, posinf=_HUGE, neginf=-_HUGE)
         logits[masks == 0] = -np.inf
         return logits
@@ -154,7 +154,7 @@ class NetworkPlayer:
 
         Returns:
             Probabilities, float64, shape (batch, actions). A row sums to 1, and illegal actions
-            have 0. A row is all 0 if its seat is not to move or its game is over.
+            have 0. A row is all 0 if it is not its seat's turn or its game is over.
 
         Raises:
             TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
@@ -166,8 +166,8 @@ class NetworkPlayer:
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the network's expected return for `seats[i]` in each state, float32 (batch,).
 
-        Any seat is allowed, even one that is not to move. In games that are over, the value is
-        still an estimate. Use `Game.returns` for the actual returns.
+        Any seat is allowed, even if it is not its turn. In games that are over, the value is still
+        an estimate. Use `Game.returns` for the actual returns.
 
         Args:
             states: see `probabilities`.
@@ -188,7 +188,7 @@ class NetworkPlayer:
     def _of_movers(
         self, logits: NDArray[np.float32], states: States, seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """Set logits to -inf, in place, where the seat is not to move. Return the same array."""
+        """Set a row to -inf, in place, if it is not its seat's turn. Return the same array."""
         statuses, movers = self.game.statuses(states)
         logits[(movers != seats) | (statuses != PLAYING)] = -np.inf
         return logits
@@ -196,7 +196,7 @@ class NetworkPlayer:
     def _weights(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the unnormalised action probabilities."""
         most = logits.max(axis=1, keepdims=True)
-        most[np.isneginf(most)] = 0  # no action is legal because the seat is not to move
+        most[np.isneginf(most)] = 0  # no action is legal, because it is not the seat's turn
         gaps = np.subtract(logits, most, dtype=np.float64)
         with np.errstate(under="ignore", over="ignore"):  # gaps may become -inf; exp(-inf) is 0
             return np.asarray(np.exp(gaps / self.temperature))
@@ -208,8 +208,8 @@ class JudgingPlayer(NetworkPlayer):
     It tries every legal action on a copy of the state, one step ahead. See `afterstates`.
 
     Attributes:
-        around: the wrapper classes of `+NAME` in specifications, where they differ from those of
-            other players.
+        around: wrapper classes by their NAME in specifications (`+NAME`). They replace the usual
+            wrapper classes.
     """
 
     around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:JudgeSearchPlayer"}
@@ -235,15 +235,15 @@ class CriticPlayer(NetworkPlayer):
     """A player that plays its first adviser's choice unless a critic values another action higher.
 
     It tries every legal action and simulates some turns before it asks the critic. In these turns
-    the first adviser plays the player's own seat. One adviser plays all other seats; the advisers
-    take turns from deal to deal. See `critic_lookahead`.
+    the first adviser plays the player's own seat. One adviser, which changes from deal to deal,
+    plays all other seats. See `critic_lookahead`.
 
     Attributes:
         deals: maximum number of deals in which an action is tried.
         turns: number of turns that end before the critic is asked, including the current one.
         least_gain: smallest gain in return that replaces the scripted choice.
-        around: the wrapper classes of `+NAME` in specifications, where they differ from those of
-            other players.
+        around: wrapper classes by their NAME in specifications (`+NAME`). They replace the usual
+            wrapper classes.
     """
 
     around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:CriticSearchPlayer"}
@@ -251,11 +251,11 @@ class CriticPlayer(NetworkPlayer):
     def __init__(
         self, game: Game, *network: Any, deals: int = DEALS, rounds: int = 1, **options: Any
     ):
-        """Make a player as `NetworkPlayer` does, with at least one adviser.
+        """Make a player. The arguments of `NetworkPlayer` must include at least one adviser.
 
         Args:
             game: the game to play.
-            network: weights and activation, as for `NetworkPlayer`.
+            network: weights and activation, see `NetworkPlayer`.
             deals: maximum number of deals in which an action is tried.
             rounds: rounds before the critic is asked; a round is one turn for each seat.
             options: keyword arguments of `NetworkPlayer`.

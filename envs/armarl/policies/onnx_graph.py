@@ -1,9 +1,9 @@
 """Checks of an ONNX file, without the `onnx` package, for external data and random nodes.
 
-An ONNX file is a protocol buffer message: numbered fields, some of which are messages again. A
+An ONNX file is a protocol buffer message: numbered fields, some of which are themselves messages. A
 tensor may say that its numbers are in another file, at any path, and ONNX Runtime would read that
-file. A node may draw numbers from ONNX Runtime's random generator, which cannot be seeded from
-here. Even if the node has a seed of its own, its numbers depend on the batch size.
+file. A node may draw numbers from ONNX Runtime's random generator, which ArmaRL cannot seed. Even
+if the node has its own seed, its numbers depend on the batch size.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 MOST_FIELDS = 1_000_000  # maximum number of fields; each weight tensor of a network is one field
 
-# For each kind of message: the fields that lead to a tensor or a node, and the kinds of the fields.
+# For each kind of message: the numbers of the fields that lead to a tensor or a node, and the kind
+# of message in each of these fields.
 _LEADS: Mapping[str, Mapping[int, str]] = {
     "model": {7: "graph", 20: "training", 25: "function"},
     "training": {1: "graph", 2: "graph"},
@@ -42,7 +43,7 @@ _LONGEST_VARINT = 10  # maximum number of bytes
 
 
 class Field(NamedTuple):
-    """A field of a message. `value` is a number if `end` is None, otherwise the bytes' start."""
+    """A field of a message. Its content is the number `value`, or the bytes `value` to `end`."""
 
     number: int
     value: int
@@ -74,7 +75,7 @@ def random_node(content: bytes) -> str | None:
             inputs = [one for one in fields if one.number == _INPUT and one.end is not None]
             for name in (_text(content, one) for one in fields if one.number == _OP_TYPE):
                 at = _TRAINING_INPUT.get(name, len(inputs))
-                # An input with an empty name is missing.
+                # In ONNX, an empty name means that the node does not have this input.
                 in_training = at < len(inputs) and inputs[at].value != inputs[at].end
                 if name in _RANDOM or in_training:
                     return name
@@ -98,7 +99,7 @@ def _messages(content: bytes) -> Iterator[tuple[str, list[Field]]]:
         for field in _fields(content, start, end):
             seen += 1
             if seen >= MOST_FIELDS:
-                raise ValueError(f"it has more than {MOST_FIELDS:,} parts")
+                raise ValueError(f"it has {MOST_FIELDS:,} fields or more")
             fields.append(field)
             if field.end is not None and field.number in _LEADS.get(kind, ()):
                 left.append((_LEADS[kind][field.number], field.value, field.end))
@@ -119,7 +120,7 @@ def _fields(content: bytes, start: int, end: int) -> Iterator[Field]:
         if wire == _BYTES:
             size, at = _varint(content, at, end)
         if size is None or size > end - at:
-            raise ValueError("a part of it is damaged or has an unknown type")
+            raise ValueError("one of its fields is damaged or has an unknown type")
         yield Field(field, at, at + size if wire == _BYTES else None)
         at += size
 

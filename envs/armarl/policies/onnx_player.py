@@ -2,8 +2,7 @@
 
 A file contains a graph of arithmetic operations and its weights, so loading it runs no code. The
 whole file is read once. It is refused if its weights are in another file. It is also refused if it
-draws random numbers, because games must be reproducible from
-their seeds.
+draws random numbers, because games must be reproducible from their seeds.
 """
 
 from __future__ import annotations
@@ -140,7 +139,7 @@ class OnnxPlayer:
         return session
 
     def _check_parts(self) -> None:
-        """Raise ValueError if the file is damaged, has external weights, or draws randomly."""
+        """Raise ValueError if the file is damaged, has external weights or draws random numbers."""
         try:
             whole, random = not reads_other_files(self._content), random_node(self._content)
         except ValueError as error:
@@ -152,8 +151,8 @@ class OnnxPlayer:
             )
         if random is not None:
             raise ValueError(
-                f"{self._path} draws random numbers ({random}), so games would not repeat from "
-                "their seeds: export the network for evaluation (model.eval()), and use "
+                f"{self._path} draws random numbers ({random}), so games would not be reproducible "
+                "from their seeds: export the network for evaluation (model.eval()), and use "
                 "`,sample` to sample from its logits"
             )
 
@@ -166,5 +165,5 @@ class OnnxPlayer:
 
 
 def _is_batch_of(size: int, shape: list[Any]) -> bool:
-    """Return whether a shape is (any number, size). Dimensions of any size are names or None."""
+    """Return whether a shape is (any number, size). ONNX gives such a number as a name or None."""
     return len(shape) == 2 and not isinstance(shape[0], int) and bool(shape[1] == size)

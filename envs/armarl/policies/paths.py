@@ -34,7 +34,7 @@ def called(name: str) -> str:
 
 
 def policy_name(path: Path) -> str:
-    """Return the name of a shipped policy from its file, or the path of another policy."""
+    """Return the name of a shipped policy, given its file. For any other file, return its path."""
     return path.stem if shipped_policies().get(path.stem) == path else printable(str(path))
 
 

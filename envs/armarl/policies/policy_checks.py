@@ -23,9 +23,9 @@ def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
     """Refuse a policy of another game, version or variant, or with other tables.
 
     Returns:
-        True if the policy is of a version in `Game.earlier`, which has other rules. Options that
-        such a policy does not name have their defaults. Its observations are the same as in this
-        version, although their hash may differ.
+        True if the policy was made for a version in `Game.earlier`, which had other rules. Options
+        that such a policy does not name have their defaults. Its observations are the same as in
+        this version, although their hash may differ.
 
     Raises:
         PolicyError: the policy was made for another game, version, variant or table.
@@ -76,10 +76,11 @@ def check_advisers(
 ) -> list[str]:
     """Check the advisers named in the metadata, and return them.
 
-    The advice is not compared for a policy of an earlier version, because the rules were different.
+    The advice is not compared if the policy was made for an earlier version of the game, because
+    that version had other rules.
 
     Raises:
-        PolicyError: an adviser does not exist, or its advice differs from that in training.
+        PolicyError: an adviser does not exist, or its advice differs from its advice in training.
     """
     advisers = metadata.get("advisers", [])
     if not isinstance(advisers, list) or not all(isinstance(name, str) for name in advisers):
@@ -138,7 +139,7 @@ def layer_widths(kind: WeightKind, tensors: Tensors) -> dict[str, list[int]]:
 
 
 def check_survey(path: Path, kind: WeightKind, surveyed: Any, game: Game) -> None:
-    """Refuse a judge that was made for a different survey, and a survey without a judge.
+    """Refuse a judge that was made for a different survey, and a survey hash without a judge.
 
     Raises:
         PolicyError: the survey in the metadata is not the one that the network needs.

@@ -103,7 +103,7 @@ def read_tensors(
         raise
     except (
         *(SafetensorError, ValueError, OSError, RecursionError),
-        *(TypeError, AttributeError, KeyError),  # NumPy has no such dtype
+        *(TypeError, AttributeError, KeyError),  # raised if NumPy lacks a dtype of the file
     ) as error:
         raise PolicyError(f"{path} is damaged or not a safetensors file: {brief(error)}") from error
     if not isinstance(metadata, dict) or metadata.get("format") not in formats:
@@ -114,7 +114,7 @@ def read_tensors(
 
 
 def _metadata(text: str) -> Any:
-    """Parse the metadata. The error says that the metadata are wrong, not the tensors."""
+    """Parse the metadata. An error says that the metadata, not the tensors, are wrong."""
     try:
         return read_json(text)
     except ValueError as error:
@@ -142,7 +142,7 @@ def _header(path: Path, content: bytes) -> dict[str, str]:
     if len(header) > MOST_TENSORS:
         raise ValueError(f"it has more than {MOST_TENSORS} tensors")
     if not all(isinstance(text, str) for text in texts.values()):
-        raise ValueError("its metadata are not texts")
+        raise ValueError("a value in its metadata is not text")
     return dict(texts)
 
 

@@ -128,12 +128,12 @@ def policy_file(name: str | Path) -> Path:
 
 
 def read_policy_metadata(path: str | Path) -> dict[str, Any]:
-    """Return the metadata of a saved policy. Check first that the file is intact."""
+    """Check that the file of a saved policy is intact, and return its metadata."""
     return read_policy(policy_file(path))[1]
 
 
 def read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return the weights and metadata of a policy file. Check first that it is intact."""
+    """Check that a policy file is intact, and return its weights and metadata."""
     if said := file_refusal(Part(str(path))):
         raise PolicyError(said)
     return read_tensors(path, FORMAT, *EARLIER_FORMATS)

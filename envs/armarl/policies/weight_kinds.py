@@ -1,6 +1,6 @@
 """The kinds of weights in saved policies, each with functions that detect, check and play it.
 
-To add a kind of network, add a row to `WEIGHT_KINDS`.
+To add a kind of network, add an entry to `WEIGHT_KINDS`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class WeightKind(NamedTuple):
         detect: function that returns True if tensors are of this kind.
         check: function that raises `NetworkError` if tensors do not fit each other, the game, the
             activation or the number of advisers.
-        describe: function that describes the choices of a policy with these advisers.
+        describe: function that describes in words how a policy with given advisers chooses.
         reads_survey: True if the network reads the game's survey instead of its observation.
         player: class of the players that use such weights.
     """
@@ -85,7 +85,7 @@ WEIGHT_KINDS = (
         name="network",
         title="a network of logits",
         parts=policy_network.PARTS,
-        detect=lambda tensors: True,  # all weights of no other kind; `check` refuses wrong ones
+        detect=lambda tensors: True,  # weights of no other kind; `check` refuses wrong ones
         check=policy_network.check_network,
         describe=_describe_network,
         reads_survey=False,
@@ -95,5 +95,5 @@ WEIGHT_KINDS = (
 
 
 def weight_kind(tensors: Tensors) -> WeightKind:
-    """Return the kind of the weights, the first row of `WEIGHT_KINDS` that detects them."""
+    """Return the kind of the weights: the first entry of `WEIGHT_KINDS` that detects them."""
     return next(kind for kind in WEIGHT_KINDS if kind.detect(tensors))

@@ -1,7 +1,7 @@
-// Steps through the games of a replay. Texts of the data are inserted as text only. Only the pieces
-// of films, which armarl has drawn, become elements.
+// Steps through the games of a replay. Texts of the data are inserted only as text. Only the parts
+// of pictures, which armarl has drawn, are inserted as elements.
 
-// Parts of pictures have ids too, so the ids of the page itself begin with `page-`.
+// Parts of pictures also have ids, so the ids of the page's other elements begin with `page-`.
 const at = (id) => document.getElementById(`page-${id}`);
 const data = JSON.parse(at("data").textContent);
 const text = (number) => data.texts[number];
@@ -9,7 +9,7 @@ const text = (number) => data.texts[number];
 let game; // the game that is shown
 let view; // the view of the game that is shown
 let frames; // the frame of each moment of the view
-let move = 0; // how many actions have been played
+let move = 0; // the number of actions before the position that is shown
 let film;
 let timer = null;
 
@@ -104,7 +104,7 @@ function go(number) {
   if (move === last()) pause();
 }
 
-// Marks the move in the list and scrolls the list to it. The page itself does not scroll.
+// Marks the move in the list and scrolls the list to the move. The page itself does not scroll.
 function mark() {
   const moves = at("moves");
   const old = moves.querySelector("[aria-current]");
@@ -127,9 +127,9 @@ function mark() {
   }
 }
 
-// --- what players think ------------------------------------------------------------------------
+// --- players' thoughts -------------------------------------------------------------------------
 
-const WIDE = 600; // units of a curve
+const WIDE = 600; // width and height of a curve, in its own units
 const HIGH = 150;
 
 function make(name, more = {}, ...children) {
@@ -149,7 +149,7 @@ const across = (number) => (WIDE * number) / Math.max(1, last());
 const down = (value) => (HIGH * (1 - value)) / 2;
 
 // Shows the players with thoughts side by side. Each has a curve of the seats' expected results,
-// the moves after which a result fell most, and a table for the move that is shown.
+// the moves after which an expected result fell most, and a table for the move that is shown.
 function listThinkers() {
   at("thoughts").hidden = !view.thinkers.length;
   document.body.classList.toggle("thinking", view.thinkers.length > 0);
@@ -205,12 +205,12 @@ function worst(thinker) {
     return make("li", {}, button, ` ${signed(before)} → ${signed(after)}`);
   });
   return [
-    make("h3", { textContent: "Moves after which it fell most" }),
+    make("h3", { textContent: "Largest falls of the expected result" }),
     make("ol", { className: "falls" }, ...items),
   ];
 }
 
-// Shows the thoughts before this action, or about a single position.
+// Shows the thoughts before the action that led to this moment, or about a single position.
 function think(moment) {
   for (const here of document.querySelectorAll(".here")) {
     here.setAttribute("d", `M${across(move)} 0V${HIGH}`);
@@ -258,7 +258,7 @@ function remember() {
   try {
     history.replaceState(null, "", `#game=${place[0] + 1}&move=${place[1]}&view=${place[2]}`);
   } catch {
-    // A page in a frame may have no address of its own.
+    // A page in a frame may have no address that can be changed.
   }
 }
 
@@ -279,7 +279,7 @@ function pause() {
   at("play").setAttribute("aria-label", "Play");
 }
 
-// Returns the first position of the turn before or after this one.
+// Returns the first position of the next turn (step > 0), or of the current or previous turn.
 function turn(step) {
   const starts = [...at("turn").options].map((option) => Number(option.value));
   if (step > 0) return starts.find((start) => start > move) ?? last();
@@ -365,5 +365,5 @@ at("games").hidden = data.games.length < 2;
 const asked = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 const number = (name, least) => Math.max(least, Number.parseInt(asked[name], 10) || least) - least;
 openGame(Math.min(number("game", 1), data.games.length - 1), number("move", 0), number("view", 0));
-// A long page is shown before its script has run. Until here, a click would have been lost.
+// A browser shows a long page before its script has run. Before this line, clicks would be lost.
 document.querySelector("main").inert = false;

@@ -43,7 +43,7 @@ def page(title: str, data: Any, colours: Sequence[Mapping[str, str]]) -> str:
         "title": escape(title),
         "style": style,
         "script": code,
-        "data": text.replace("<", "\\u003c"),  # so that no text closes the script element
+        "data": text.replace("<", "\\u003c"),  # so that no text can close the script element
     }
     return _PLACE.sub(lambda match: parts[match[1]], _part("page.html"))
 

@@ -1,8 +1,8 @@
 """`Replay`: recorded games as one HTML page that works offline.
 
 The page contains the pictures that `Game.course` draws, as films: a film stores only the changes
-from one position to the next. A page for one seat is made only from what `describe` returns for
-that seat, so the page contains no other information.
+from one position to the next. A page for one seat is made only from the seat's description
+(`describe`), so the page contains no other information.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Opinions = Mapping[str, Sequence[Thoughts | None]]
 class Replay:
     """Recorded games as one HTML page, to step through or play back, from the view of each seat.
 
-    A notebook displays the page itself.
+    A notebook displays the page if a `Replay` is the last value of a cell.
 
     Example:
         >>> import os, tempfile
@@ -57,8 +57,8 @@ class Replay:
 
         Args:
             records: the games, in the order of the page.
-            seat: a seat. The page contains nothing that this seat may not know. With None, the
-                page contains the full view and the view of each seat, to choose from.
+            seat: None: the page contains the full view and the view of each seat, to choose from.
+                A seat: the page contains nothing that this seat may not know.
             thoughts: for each game, the thoughts of one or more players before each action, by
                 player name. `think_over` returns the thoughts of one player. The page shows the
                 players side by side. A page for one seat uses only thoughts on the seat's own
@@ -67,7 +67,8 @@ class Replay:
 
         Raises:
             TypeError, ValueError: there is no game, the seat does not exist in one of the games, a
-                game has no drawing, or the number of thoughts is not that of the games or actions.
+                game has no drawing, or the number of thoughts does not match the number of games
+                or of decisions.
         """
         found = tuple(records)
         if not found:
@@ -107,7 +108,7 @@ class Replay:
 
 
 class _Texts:
-    """A numbered list of texts. Moments store the numbers, so they share equal texts."""
+    """A numbered list of texts. Positions store the numbers, so the page has each text once."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -121,7 +122,7 @@ class _Texts:
 
 
 class _Films:
-    """One film for each sheet."""
+    """The films of a page: one for each sheet of pictures."""
 
     def __init__(self) -> None:
         self._films: list[Film] = []
@@ -180,8 +181,8 @@ def _view(
 ) -> dict[str, Any]:
     """Return a game as a seat sees it: one moment for each position.
 
-    A moment has the picture's title, the changes of its frame, and the data of the action before
-    it: the notation, the turn, the effects in words, and the players' thoughts before the action.
+    A moment has the picture's title, the changes from the previous frame, and data about the last
+    action: its notation, its turn, its effects in words, and the players' thoughts before it.
     """
     game, moments, turn, last = record.game, [], 0, None
     actions = list(zip(record.seats, record.actions, strict=True))
@@ -215,7 +216,7 @@ def _view(
 def _thought(
     thoughts: Sequence[Thoughts | None], action: int | None, notation: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the part of a moment with the players' thoughts. It is empty if there are none."""
+    """Return the part of a moment with the players' thoughts, or {} if there are no thoughts."""
     if all(thought is None for thought in thoughts):
         return {}
     return {
@@ -232,7 +233,7 @@ def _thinker(
     texts: _Texts,
     thoughts: Sequence[Thoughts | None],
 ) -> dict[str, Any]:
-    """Return a player's name, its expected returns for each seat, and the worst moves."""
+    """Return a player's name, its expected returns for each seat, and their largest falls."""
     lines = [
         line if seat in (None, own) else []
         for own, line in enumerate(expectations(record, thoughts))

@@ -24,7 +24,7 @@ _AT_ONCE = 16  # positions between two calls of `progress`
 def think_over(
     record: Record, player: Player, progress: Callable[[int, int], None] | None = None
 ) -> list[Thoughts | None]:
-    """Return a player's thoughts before each action of a recorded game, in the seat to move.
+    """Return a player's thoughts before each action of a recorded game, for the seat to move.
 
     A record without actions is a single position. The player is then asked about that position.
 
@@ -35,8 +35,8 @@ def think_over(
             exception to stop.
 
     Returns:
-        One entry for each action, or one for the single position: the player's thoughts, a batch
-        of one, or None if the player reports no thoughts.
+        One entry for each action, or one entry for the single position. An entry is the player's
+        thoughts, as a batch of one, or None if the player reports no thoughts.
 
     Raises:
         ValueError: the player was made for another variant.
@@ -72,7 +72,7 @@ def think_over(
 
 
 def deciders(record: Record) -> tuple[int, ...]:
-    """Return the seat of each action. Without actions, return the seat to move in the position."""
+    """Return the seat of each action, or the seat to move if the record is a single position."""
     if record.actions:
         return record.seats
     statuses, seats = record.game.statuses(record.states)
@@ -104,7 +104,7 @@ def expectations(
 
     Returns:
         For each seat a list of pairs: the number of actions played so far, and a return in [-1, 1].
-        The list is empty without thoughts on the seat's decisions.
+        The list is empty if there are no thoughts on the seat's decisions.
     """
     found: list[list[tuple[int, float]]] = [[] for _ in range(record.game.players)]
     for number, (seat, thought) in enumerate(zip(deciders(record), thoughts, strict=True)):
@@ -118,7 +118,7 @@ def expectations(
 
 
 def falls(lines: Sequence[Sequence[tuple[int, float]]]) -> list[Fall]:
-    """Return up to MOST_FALLS decisions after which a seat's expectation fell most, worst first.
+    """Return the up to MOST_FALLS largest falls of a seat's expected return, the largest first.
 
     A fall is measured from one decision of a seat to its next one, so it includes the effects of
     chance and of the other seats' actions in between.

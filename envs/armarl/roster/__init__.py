@@ -1,1 +1,1 @@
-"""`make_player`, the one function that makes every kind of player."""
+"""`make_player`, the function that makes every kind of player."""

@@ -17,7 +17,7 @@ from armarl.players.registry import Factory
 
 @dataclass(frozen=True)
 class _OwnPart(Part):
-    """A part written `module:Class,arguments`. Its name is `module:Class`; it prints as written."""
+    """A part that was written as `module:Class,arguments`. Its name is `module:Class`."""
 
     mark: ClassVar[str] = ","
 

@@ -113,7 +113,7 @@ def _call_by(player: Player, spec: Spec) -> None:
 
 
 def _make_base(part: Part, game: Game, code: bool) -> Player:
-    """Make the player of a specification's first part. Wrap it in noise and random openings."""
+    """Make the player that a specification's first part names, with noise or a random opening."""
     if said := file_refusal(part):
         raise ValueError(said)
     factory = find_player(part.name)
@@ -152,7 +152,7 @@ def _policy_factory(path: Path) -> Factory:
 
 
 def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
-    """Import the class or function of `module:Class`. Return it and the remaining part."""
+    """Import the class or function of `module:Class`. Return it, and a part with its arguments."""
     name, arguments = part.name, part.arguments
     written = arguments and isinstance(arguments[0], str) and arguments[0].isidentifier()
     if not written or not all(word.isidentifier() for word in name.split(".")):

@@ -1,4 +1,4 @@
-"""A test whether a player keeps no memory from one game to the next."""
+"""A test of whether a player keeps no memory from one game to the next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarl.players.protocol import Player, everybody
 from armarl.players.registry import BUILT_AROUND, BUILT_IN, PlayerLike, is_built_in
 from armarl.policies.paths import policy_path
 
-_OTHERS = {"human", "onnx"}  # a person remembers; code that is not ours runs an ONNX file
+_OTHERS = {"human", "onnx"}  # a person remembers; ONNX Runtime, not ArmaRL, runs an ONNX file
 _OURS = (  # modules whose player classes keep no memory
     "armarl.players.simple_players",
     "armarl.players.wrappers",
@@ -26,12 +26,12 @@ _MOST_AROUND = 50  # maximum number of wrappers around a player
 
 
 def keeps_no_memory(player: PlayerLike) -> bool:
-    """Return whether a player is one of this package's that keep no memory between games.
+    """Return whether a player belongs to this package and keeps no memory between games.
 
     The choices of such a player depend only on the arguments of `choose`. It may therefore play
-    all games of a deal at once: it cannot tell that they have the same deal. Random, scripted and
-    searching players and saved policies are such players. The list is in this file, so no player
-    can add itself. The result is False for registered players and for classes of users.
+    all games of a deal at the same time: it cannot tell that they have the same deal. Random,
+    scripted and searching players and saved policies are such players. The list is in this file,
+    so no player can add itself. The result is False for registered players and for user classes.
 
     Example:
         >>> from armarl import make_game
@@ -65,7 +65,10 @@ def _is_wrapper_of_ours(part: Part) -> bool:
 
 
 def _is_made_of_ours(player: Player) -> bool:
-    """Return whether a player and all players that it wraps are of our classes, not subclasses."""
+    """Return whether a player and all players that it wraps have classes in `_OURS`.
+
+    Subclasses of these classes do not count.
+    """
     asked = list(everybody(player))
     return len(asked) <= _MOST_AROUND and all(
         kind.__module__ in _OURS

@@ -1,4 +1,4 @@
-"""Players that search. They work for every game and see only what their seat may see."""
+"""Players that search. They work for every game and use only the information of their seat."""
 
 from armarl.search.best import best_search
 from armarl.search.critics import CriticSearchPlayer

@@ -20,12 +20,12 @@ def best_search(
 
     Args:
         game: the variant to play.
-        simulations: number of simulations per decision. If you give neither budget, the method's
-            default applies.
+        simulations: number of simulations per decision. Default: the default of the method, unless
+            you give `milliseconds`.
         milliseconds: time per decision on one thread, instead of a number of simulations.
 
     Raises:
-        ValueError: both budgets are given, or one is out of range.
+        ValueError: `simulations` and `milliseconds` are both given, or one is out of range.
 
     Example:
         >>> from armarl import make_game

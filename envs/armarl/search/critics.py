@@ -1,4 +1,4 @@
-"""Search with a critic: like the critic's player, but with more deals and longer rollouts."""
+"""Search with a critic: the critic's player with more deals and longer rollouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing an action after a search. A forced action needs no search."""
+"""The choice of an action by a search. A decision with one legal action needs no search."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def decide(
     Args:
         game: the variant that is played.
         think: the player's `think`. It is called only for states with more than one legal action.
-        take: function that picks an action per state, given probabilities, (states, actions), and
-            one random number in [0, 1) per state.
+        take: function that picks an action in each state. Its arguments are the probabilities,
+            (states, actions), and one random number in [0, 1) per state.
         states: concealed states, see `armarl.players.Player`.
         seats: the seat to move in each state.
         draws: random numbers in [0, 1), one per state.
 
     Raises:
-        ValueError: a seat is not to move.
+        ValueError: it is not the turn of one of the seats.
     """
     protocol.check_movers(game, states, seats)
     masks = game.legal_masks(states)

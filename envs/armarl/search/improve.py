@@ -1,11 +1,11 @@
 """Policy improvement by a search without a tree.
 
 The search takes a player that reports a policy and a value (a trained network) and measures the
-return of that player's most likely actions. It redeals the hidden information several times, tries
-each of these actions in every deal, lets the policy play all seats from there, and reads the value
-where the rollout stops. It then re-weights the policy by these values. The policy serves as its own
-anchor: this is a step of magnetic mirror descent, as in update-equivalent search (Sokota et al.
-2023) and Ataraxos (2025).
+return of that player's most likely actions. It redeals the hidden information several times and
+tries each of these actions in every deal. After the action, the policy plays all seats, and the
+search reads the value where the rollout stops. The search then re-weights the policy by these
+values. The old policy is the anchor of the new one: the update is a step of magnetic mirror
+descent, as in update-equivalent search (Sokota et al. 2023) and Ataraxos (2025).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ MOST_STATES = 1 << 14  # approximate maximum number of rollouts that run at the 
 class _Rollouts(NamedTuple):
     """Rollouts, one per row."""
 
-    root: NDArray[np.int64]  # number of the rollout's decision
-    slot: NDArray[np.int64]  # number of its candidate
+    root: NDArray[np.int64]  # index of the rollout's decision
+    slot: NDArray[np.int64]  # index of the rollout's candidate among the candidates of the decision
     states: States  # the positions of the decisions, with the hidden information redealt
     actions: NDArray[np.int64]  # the candidates
-    draws: NDArray[np.float64]  # random numbers of the policy; candidates of one deal share them
+    draws: NDArray[np.float64]  # random numbers of the policy; the candidates in a deal share them
 
 
 class PolicySearchPlayer:
@@ -81,8 +81,10 @@ class PolicySearchPlayer:
             turns: number of further decisions of the searching seat in a rollout. The value is
                 read at the last of these decisions. 0 reads it right after the candidate.
             longest: maximum number of actions in a rollout after the candidate.
-            eta: amount that a value of 1 adds to the logarithm of an action's probability.
-            entropy: strength of flattening, in units of value. 0 does not flatten the policy.
+            eta: step size. A value that is higher by 1 adds `eta` to the logarithm of an action's
+                probability.
+            entropy: strength with which the new policy is flattened (made more uniform), in units
+                of value. 0 does not flatten it.
             sample: whether to sample from the new policy instead of playing its most likely action.
 
         Raises:
@@ -148,7 +150,7 @@ class PolicySearchPlayer:
     ) -> NDArray[np.float64]:
         """Return the policy after one step towards the values.
 
-        Untried actions count as the mean of the tried ones.
+        Untried actions count as if they had the mean value of the tried ones.
         """
         tried = ~np.isnan(values)
         weights = np.where(tried, policy, 0.0)
@@ -181,7 +183,7 @@ class PolicySearchPlayer:
             draws: random numbers in [0, 1), one per state.
             policy: the player's policy, (states, actions).
             tried: the candidates, (states, candidates).
-            rows: numbers of the decisions.
+            rows: indices of the decisions.
             apart: one number per deal. The random number of a deal is the decision's draw plus this
                 number, modulo 1.
         """
@@ -248,7 +250,7 @@ class PolicySearchPlayer:
 def _portions(
     decisions: int, deals: int, candidates: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield portions of the decisions and deals, of about `MOST_STATES` rollouts at most."""
+    """Yield portions of the decisions and deals, each of at most about `MOST_STATES` rollouts."""
     width = min(deals, max(1, MOST_STATES // candidates))
     height = max(1, MOST_STATES // (width * candidates))
     for row in range(0, decisions, height):

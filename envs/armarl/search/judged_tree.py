@@ -1,11 +1,11 @@
 """A search tree in which a judge evaluates every action before the search tries it.
 
 A judge is a network that evaluates positions. Each simulation redeals the hidden information and
-descends the tree. At each row it chooses an action by the judge's values, the results of earlier
-simulations and the visit counts (PUCT: Silver et al., 2017). The tree is one of information sets,
-whose legal actions differ from deal to deal (Cowling, Powley and Whitehouse, 2012). A simulation
-ends one action after it reaches a new row. There the judge evaluates the position for every seat.
-There are no random playouts.
+descends the tree. At each node it chooses an action by the judge's values, the results of earlier
+simulations and the visit counts (PUCT: Silver et al., 2017). The nodes are information sets, whose
+legal actions differ from deal to deal (Cowling, Powley and Whitehouse, 2012). A simulation ends one
+action after it reaches a new node. There the judge evaluates the position for every seat. There are
+no random playouts.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ VALUE, SECOND = range(2)  # indices into `returns`
 
 
 class JudgedWork(NamedTuple):
-    """Scratch memory of the threads. The first axis is that of `batch_loops.own`."""
+    """Scratch memory of the threads. `batch_loops.own` is a thread's index on the first axis."""
 
-    states: NDArray[np.void]  # (rows, 2), the simulation's state, and one to try actions in
+    states: NDArray[np.void]  # (rows, 2), the simulation's state, and a copy to try an action
     masks: Mask  # (rows, actions)
     path: Integers  # (rows, LONGEST_PATH, 3), ROW, EDGE and MOVER
     returns: NDArray[np.float64]  # (rows, 2, players)
@@ -60,8 +60,8 @@ class JudgedSearch(NamedTuple):
     seats: NDArray[np.int64]  # (games,) the searching seats
     chance: Chance  # (games,) one random stream per search
     edges: Numbers  # (games, rows, 3, actions), WORTH, JUDGED_VISITS and JUDGED_TOTALS
-    next: Integers  # (games, rows, actions), the next row after each action, or NO_ROW
-    used: Integers  # (games,), number of rows in use
+    next: Integers  # (games, rows, actions), the row of the node after each action, or NO_ROW
+    used: Integers  # (games,), number of rows in use, one per node
     net: Weights  # weights of the judge
     work: JudgedWork
     exploration: float  # constant of PUCT
@@ -93,7 +93,7 @@ def search_judged(batch: JudgedSearch, i: int, thread: int, fixed: Fixed) -> Non
 
 
 def descend(batch: JudgedSearch, i: Int, mine: Int, fixed: Fixed) -> Int:
-    """Descend the tree until one action after a new row. Return the number of path entries."""
+    """Descend the tree to one action after a new node. Return the number of path entries."""
     work, edges, following = batch.work, batch.edges[i], batch.next[i]
     s, mask, path = work.states[mine][SIMULATED], work.masks[mine], work.path[mine]
     row, entries, known = 0, 0, True
@@ -119,7 +119,7 @@ def descend(batch: JudgedSearch, i: Int, mine: Int, fixed: Fixed) -> Int:
 
 @kernel
 def clear(edges: Numbers, following: Integers) -> None:
-    """Reset a row: no judge's values, no visits, no next rows."""
+    """Reset a node: no values of the judge, no visits, no next nodes."""
     edges[WORTH, :] = UNJUDGED
     edges[JUDGED_VISITS:, :] = 0
     following[:] = NO_ROW
@@ -128,9 +128,9 @@ def clear(edges: Numbers, following: Integers) -> None:
 def judge_untried(
     batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int, fixed: Fixed
 ) -> bool:
-    """Write the judge's value of each legal action that has none.
+    """Write the judge's value of each legal action that has none at the node in `row`.
 
-    Return whether any legal action had a value before. If not, the row is new.
+    Return whether any legal action had a value before. If not, the node is new.
     """
     work, edges, known = batch.work, batch.edges[i, row], False
     states, mask = work.states[mine], work.masks[mine]
@@ -155,7 +155,7 @@ def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int, fixed
 def look_ahead(batch: JudgedSearch, mine: Int, fixed: Fixed) -> None:
     """Write every seat's value where a simulation stopped.
 
-    It is the return if the game is over, otherwise the judge's value.
+    The value is the judge's, or the return (mixed with the second reward) if the game is over.
     """
     s, returns = batch.work.states[mine][SIMULATED], batch.work.returns[mine]
     if verbs.status(s) == PLAYING:
@@ -170,7 +170,7 @@ def look_ahead(batch: JudgedSearch, mine: Int, fixed: Fixed) -> None:
 
 @kernel
 def choose(edges: Numbers, mask: Mask, exploration: float, sharpness: float) -> Int:
-    """Return the legal action with the highest bound. The judge's value counts as one visit."""
+    """Return the legal action with the highest bound. The judge's value counts as a first visit."""
     best, visits = UNJUDGED, np.float32(0)
     for action in range(mask.size):
         if mask[action]:

@@ -1,10 +1,10 @@
 """A player that looks one action ahead, with rollouts by the game's scripted player.
 
-In some games random playouts say little about an action. Playouts by a sensible player show its
-value: this is the rollout algorithm (Tesauro and Galperin, 1997). The scripted player's own choice
-is the baseline. All candidates are tried in the same deals with the same random numbers, so their
-differences have little noise. Sequential halving (Karnin, Koren and Somekh, 2013) drops the worse
-half of the candidates after each round.
+In some games random playouts say little about an action. The rollout algorithm (Tesauro and
+Galperin, 1997) values an action by playouts of a sensible player instead. The scripted player's own
+choice is the baseline. All candidates are tried in the same deals with the same random numbers, so
+their differences have little noise. Sequential halving (Karnin, Koren and Somekh, 2013) drops the
+worse half of the candidates after each round.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class RolloutPlayer:
 
         Args:
             game: the variant to play.
-            simulations: approximate number of rollouts per decision. The default is 200 if you give
-                neither budget.
+            simulations: approximate number of rollouts per decision. Default: 200, unless you give
+                `milliseconds`.
             milliseconds: time per decision on one thread, instead of `simulations`. The actions
                 then depend on the machine.
             candidates: number of actions to try: the scripted choice, and random other actions.
@@ -173,7 +173,7 @@ class RolloutPlayer:
     ) -> Iterator[NDArray[np.int64] | int]:
         """Yield the numbers of deals to play next, until this round's part of the budget is used.
 
-        A number applies to all decisions, an array has one number per decision.
+        A single number applies to all decisions. An array has one number per decision.
         """
         if self._budget.simulations:
             deals = np.maximum(self._budget.simulations // (tried.left * rounds), 1)
@@ -190,9 +190,9 @@ class RolloutPlayer:
     def _best(self, tried: Rollouts) -> NDArray[np.int64]:
         """Return the index of the best candidate of each decision.
 
-        Only candidates that were tried as often as the scripted choice take part. The best one has
-        the highest mean gain minus `doubt` standard errors. If no result is above 0, the scripted
-        choice (index 0) is the best one.
+        Only candidates that were tried as often as the scripted choice are considered. The best one
+        has the highest score: its mean gain minus `doubt` standard errors. If no score is above 0,
+        the scripted choice (index 0) is the best one.
         """
         visits = np.maximum(tried.visits, 1)
         means = tried.gains / visits
@@ -241,7 +241,7 @@ class RolloutPlayer:
 
 
 def _sorted(tried: Rollouts) -> Rollouts:
-    """Sort the candidates: the scripted choice, the others that are left by mean gain, the rest."""
+    """Sort the candidates by mean gain. The scripted choice stays first; dropped ones are last."""
     means = tried.gains / np.maximum(tried.visits, 1)
     places = np.arange(means.shape[1])
     keys = np.where(places < tried.left[:, None], -means, np.inf)

@@ -141,8 +141,8 @@ class SearchPlayer:
 
         Args:
             game: the variant to play.
-            simulations: number of simulations per decision. The default is 1,000 if you give
-                neither budget.
+            simulations: number of simulations per decision. Default: 1,000, unless you give
+                `milliseconds`.
             milliseconds: time per decision on one thread, instead of `simulations`. The actions
                 then depend on the machine.
             observers: "single" for one tree in which all actions are visible, or "multiple" for one
@@ -153,9 +153,9 @@ class SearchPlayer:
                 reward, if it has one.
             temperature: 0 plays the most visited action. Otherwise an action is sampled with a
                 probability proportional to its visits to the power of 1 / temperature.
-            rows: maximum number of decisions in a tree. None allows as many as the budget can
-                need, within 64 MiB.
-            name: name in tables and records. None makes one of the method and the budget.
+            rows: maximum number of nodes in a tree; a node is a decision. None allows as many as
+                the budget can need, within 64 MiB.
+            name: name in tables and records. None: the method and the budget, such as `grave:300`.
             tuning: see `Tuning`.
 
         Raises:
@@ -242,7 +242,7 @@ class SearchPlayer:
     def _probabilities(
         self, visits: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the probability of each action: all on the best one, or by the temperature."""
+        """Return the probability of each action: 1 for the best one, or by the temperature."""
         if self._temperature == 0:
             return np.eye(visits.shape[1])[self._best(visits, values)]
         shares = visits / visits.max(axis=1, keepdims=True)
@@ -250,21 +250,21 @@ class SearchPlayer:
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the most visited action. The best mean breaks ties."""
+        """Return the most visited action. If several tie, return the one with the best mean."""
         most = visits == visits.max(axis=1, keepdims=True)
         return np.asarray(np.where(most, values, -np.inf).argmax(axis=1), np.int64)
 
     # --- arrays ----------------------------------------------------------------------------------
 
     def _bytes_of_a_row(self) -> int:
-        """Return the size of a row in bytes, including its table of rapid values, if any."""
+        """Return the size of a node in bytes, including its table of rapid values, if any."""
         rapid = 2 * self.game.players if self._rapid else 0
         return 4 * ((4 + rapid) * len(self.game.actions) + 2)
 
     def _rows_of_a_tree(self, wanted: int | None) -> int:
-        """Return the number of rows of a tree: at least one root per observer.
+        """Return the maximum number of nodes in a tree: at least one root per observer.
 
-        Without a wanted number, the limits are the memory and the number that the budget can need.
+        If `wanted` is None, the memory and the budget limit the number.
         """
         observers = self._rules.observers
         if not self._deep:
@@ -276,11 +276,14 @@ class SearchPlayer:
         most = max(observers, MEMORY // self._bytes_of_a_row())
         if self._budget.simulations is None:
             return most
-        # An edge gets a next row at its second visit, so the first simulation creates no row.
+        # An edge gets a next node at its second visit, so the first simulation creates no node.
         return min(most, observers * self._budget.simulations)
 
     def _trees_at_once(self) -> int:
-        """Return the number of decisions per search: if the budget is a time, one per thread."""
+        """Return the number of decisions to search at the same time.
+
+        If the budget is a time, each thread searches one decision.
+        """
         if self._budget.simulations is None:
             return threads.get_threads()
         return max(ALL_MEMORY // (self._rows * self._bytes_of_a_row()), threads.get_threads())
@@ -363,9 +366,9 @@ def _public(game: Game) -> NDArray[np.int32]:
 
 
 def _resorts(game: Game, patient: bool) -> NDArray[np.int8]:
-    """Return a mask of the actions that give something up, by the game's list.
+    """Return a mask of the actions that give something up (`LAST_RESORTS` of the game).
 
-    If play is not patient, the mask is empty.
+    If `patient` is False, all entries are 0.
     """
     resorts = np.zeros(len(game.actions), np.int8)
     if patient:

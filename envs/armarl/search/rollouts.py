@@ -20,7 +20,7 @@ SCRIPTED, ILLEGAL = -1.0, 2.0
 
 
 class RolloutWork(NamedTuple):
-    """Scratch memory of the threads. The first axis is that of `batch_loops.own`."""
+    """Scratch memory of the threads. `batch_loops.own` is a thread's index on the first axis."""
 
     states: States  # (rows,), the rollout's state
     masks: Mask  # (rows, actions)
@@ -34,7 +34,7 @@ class CandidateDraws(NamedTuple):
 
     states: NDArray[np.void]  # (games,) concealed states
     numbers: NDArray[np.int64]  # (games,) seeds of all random numbers
-    lots: NDArray[np.float64]  # (games, actions), output: the lowest numbers are the candidates
+    lots: NDArray[np.float64]  # (games, actions), output: candidates have the lowest numbers
     work: RolloutWork
     style: float  # index of the scripted player's style
 
@@ -48,9 +48,9 @@ class Rollouts(NamedTuple):
     states: NDArray[np.void]  # (games,) concealed states
     seats: NDArray[np.int64]  # (games,) the deciding seats
     numbers: NDArray[np.int64]  # (games,) seeds of deals and random numbers
-    candidates: NDArray[np.int64]  # (games, candidates) actions, those that are left first
-    left: NDArray[np.int64]  # (games,) number of candidates that are left
-    deals: NDArray[np.int64]  # (games,) number of deals to play now with each candidate left
+    candidates: NDArray[np.int64]  # (games, candidates) actions; the remaining ones come first
+    left: NDArray[np.int64]  # (games,) number of remaining candidates
+    deals: NDArray[np.int64]  # (games,) number of deals to play now with each of them
     visits: NDArray[np.int64]  # (games, candidates) number of deals played with each candidate
     totals: NDArray[np.float64]  # (games, candidates) sums of the deciding seat's values
     gains: NDArray[np.float64]  # (games, candidates) sums of value minus candidate 0's value
@@ -81,7 +81,7 @@ def draw_candidates(batch: CandidateDraws, i: int, thread: int, fixed: Fixed) ->
 def try_candidates(batch: Rollouts, i: int, thread: int, fixed: Fixed) -> None:
     """Play the rollouts of decision `i`.
 
-    All candidates that are left are tried in the same deals with the same random numbers.
+    All remaining candidates are tried in the same deals with the same random numbers.
     """
     work, mine, seat = batch.work, own(thread), batch.seats[i]
     owner = verbs.turn_of(batch.states[i])

@@ -63,7 +63,8 @@ class Budget(NamedTuple):
 def portions(number: int, first: int) -> Iterator[int]:
     """Yield portions of a number of units of work. The caller does the work between two yields.
 
-    The first portion is `first`. The following portions adapt, so that each takes about PATIENCE.
+    The size of the first portion is `first`. The later sizes adapt, so that the work of each
+    portion takes about PATIENCE seconds.
     """
     portion = first
     while number > 0:
@@ -77,7 +78,7 @@ def portions(number: int, first: int) -> Iterator[int]:
 
 
 def budget_of(simulations: int | None, milliseconds: float | None, otherwise: int) -> Budget:
-    """Return the given budget, in simulations or as a time.
+    """Return the budget of a search: a number of simulations, or a time.
 
     Args:
         simulations: number of simulations, or None.

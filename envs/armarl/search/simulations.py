@@ -3,9 +3,10 @@
 Each simulation redeals the information that is hidden from the searching seat (it *determinises*
 the state). The simulation descends the tree of tried actions. From there it continues with random
 actions or with the game's scripted player, until the game ends or a depth is reached. At that depth
-the game's evaluation stands for the outcome. The outcome is then counted along the path. The tree
-is one of information sets: rows are reached by actions only, and all deals share them. So an action
-is legal in only some of the simulations, and its bound uses the number of times it was legal.
+the game's evaluation replaces the outcome. The outcome is then counted along the path. The nodes of
+the tree are information sets: a node depends only on the actions before it, and all deals share it.
+So an action is legal in only some of the simulations. Its bound uses the number of simulations in
+which it was legal.
 
 With one observer, the tree distinguishes all actions. With several observers, each seat has its own
 tree and uses it to choose. In this tree, actions of other seats that look alike are one action.
@@ -51,12 +52,12 @@ from armarl.search.tree import (
     take_table,
 )
 
-AT, REFERENCE = range(2)  # indices into `places`: a row, and the table of rapid values to use there
+AT, REFERENCE = range(2)  # indices into `places`: a node's row, and the table of rapid values there
 OUTCOME, MARGIN, ESTIMATE = range(3)  # indices into `returns`
 
 
 class Workspace(NamedTuple):
-    """Scratch memory of the threads. The first axis is that of `batch_loops.own`."""
+    """Scratch memory of the threads. `batch_loops.own` is a thread's index on the first axis."""
 
     states: NDArray[np.void]  # (rows,), the simulation's state
     masks: Mask  # (rows, actions)
@@ -81,7 +82,7 @@ class SearchBatch(NamedTuple):
     rules: Rules
     public: Integers  # (actions,), the first action that looks the same to the other seats
     resorts: Mask  # (actions,), 1 for actions that give something up, if play is patient
-    logarithms: Numbers  # natural logarithm of each index; index 0 has that of 1
+    logarithms: Numbers  # natural logarithm of each index, but 0 for index 0
     begin: int  # 1: create the trees first
     simulations: int  # number of simulations in this call
 
@@ -183,7 +184,7 @@ def descend(batch: SearchBatch, i: Int, mine: Int, fixed: Fixed) -> tuple[Int, I
 
 
 def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int, fixed: Fixed) -> Int:
-    """Play to the end of the game or to the depth. Return the number of steps in the trace."""
+    """Play until the game ends or `depth` is reached. Return the number of steps in the trace."""
     work, rules, chance, resorts = batch.work, batch.rules, batch.chance, batch.resorts
     s, mask, spare, left = work.states[mine], work.masks[mine], work.spare[mine], rules.depth
     trace, last = work.trace[mine], work.last[mine]
@@ -207,7 +208,7 @@ def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int, fixed: Fixed) -> 
 def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
     """Return a random legal action that gives nothing up, or `action` if there is none.
 
-    `draw` is its random number in [0, 1). Other actions are removed from the mask.
+    `draw` is a random number in [0, 1). The actions that give something up are removed from `mask`.
     """
     for other in range(mask.size):
         mask[other] &= 1 - resorts[other]

@@ -1,10 +1,10 @@
 """Search trees in arrays of fixed size, and the rules that choose a path through a tree.
 
-A tree consists of rows. A *row* is a decision that simulations have reached more than once. It has
-an *edge* for each action, which counts the results of the action. A decision that was reached only
-once has no row, so there are far fewer rows than simulations. The caller allocates the arrays for
-all rows of a tree. When the arrays are full, no new rows are created, and simulations leave the
-tree earlier.
+A node of a tree is a decision that simulations have reached more than once. Each node is stored in
+a *row* of the arrays. It has an *edge* for each action, which counts the results of the action. A
+decision that was reached only once has no node, so there are far fewer nodes than simulations. The
+caller allocates the arrays for all nodes of a tree. When the arrays are full, no new nodes are
+created, and simulations leave the tree earlier.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Chance = NDArray[np.uint64]
 VISITS, OFFERS, TOTALS = range(3)  # fields of an edge: visits, times legal, sum of returns
 # Second field of a rapid action value (RAVE): the sum of the action's returns. The first is VISITS.
 SUMS = 1
-PASSED, TABLE = range(2)  # fields of a row: simulations through it, its RAVE table
+PASSED, TABLE = range(2)  # fields of a node: number of simulations through it, its RAVE table
 ROWS, TABLES = range(2)  # indices into `used`
 LEGAL, UNTRIED = range(2)  # indices into `lists`
-NO_ROW = 0  # marks an edge without a next row; row 0 is a root, so no edge leads to it
-NO_TABLE = -1  # marks a row without a RAVE table
-OUTSIDE = -1  # stands for a row after the path has left the tree
+NO_ROW = 0  # marks an edge without a next node; row 0 has a root, so no edge leads to it
+NO_TABLE = -1  # marks a node without a RAVE table
+OUTSIDE = -1  # replaces the row after the path has left the tree
 
 SEEDS = 2.0**53  # number of different values of `uniform`
 ROW, EDGE, MOVER, STEP = range(4)  # fields of a path entry
@@ -48,10 +48,10 @@ class Rules(NamedTuple):
     exploration: float  # factor of UCB1's sqrt(ln(times legal) / visits)
     rapid: int  # 1: use rapid action values
     bias: float  # bias of the rapid values: the smaller it is, the longer they matter
-    reference: int  # number of simulations through a row before its own rapid values are used
-    urgency: float  # an untried action's lead over its row's mean; inf: untried actions come first
-    led: int  # 1: the first action tried at a row is the scripted player's choice
-    depth: int  # actions from the path's end to the evaluation; below 0: play to the game's end
+    reference: int  # number of simulations through a node before its own rapid values are used
+    urgency: float  # an untried action's lead over its node's mean; inf: untried actions come first
+    led: int  # 1: the first action tried at a node is the scripted player's choice
+    depth: int  # number of actions from the path's end to the evaluation; below 0: no limit
     scripted: float  # share of these actions that the scripted player chooses
     patient: int  # 1: random play avoids actions that give something up, if others are legal
     reward: int  # index of the game's reward, see `verbs.returns`
@@ -63,11 +63,11 @@ class Rules(NamedTuple):
 class Trees(NamedTuple):
     """The trees of a batch: one per game, or one per game and observer.
 
-    The first axis is the game. The trees of a game share its rows.
+    The first axis is the game. All trees of a game share the rows of the game.
     """
 
     edges: Numbers  # (games, rows, 3, actions), VISITS, OFFERS and TOTALS
-    next: Integers  # (games, rows, actions), the next row after each action, or NO_ROW
+    next: Integers  # (games, rows, actions), the row of the node after each action, or NO_ROW
     rows: Integers  # (games, rows, 2), PASSED and TABLE
     rapid: Numbers  # (games, tables, 2, players * actions), VISITS and SUMS
     used: Integers  # (games, 2), numbers of ROWS and TABLES in use
@@ -75,7 +75,7 @@ class Trees(NamedTuple):
 
 @kernel
 def clear_row(edges: Numbers, following: Integers, row: Integers) -> None:
-    """Reset a row: no visits, no next rows, no RAVE table."""
+    """Reset a node: no visits, no next nodes, no RAVE table."""
     edges[:, :] = 0
     following[:] = NO_ROW
     row[PASSED] = 0
@@ -84,9 +84,9 @@ def clear_row(edges: Numbers, following: Integers, row: Integers) -> None:
 
 @kernel
 def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int, passed: Int) -> None:
-    """Give a row an empty table of rapid values when `passed` simulations went through the row.
+    """Give a node an empty table of rapid values when `passed` simulations went through the node.
 
-    Nothing happens if the row has a table, or if no table is free.
+    Nothing happens if the node has a table, or if no table is free.
     """
     table = used[TABLES]
     if rows[row, PASSED] == passed and rows[row, TABLE] == NO_TABLE and table < rapid.shape[0]:
@@ -111,10 +111,10 @@ def plant(trees: Trees, game: Int, rules: Rules) -> None:
 def follow(
     edges: Numbers, following: Integers, rows: Integers, used: Integers, row: Int, edge: Int
 ) -> Int:
-    """Return the next row after an edge, or OUTSIDE.
+    """Return the row of the node after an edge, or OUTSIDE.
 
-    If the edge has no next row, a new row is created, provided that the edge was visited before and
-    the arrays have room. Otherwise the result is OUTSIDE.
+    If the edge has no next node, a new node is created, provided that the edge was visited before
+    and the arrays have room. Otherwise the result is OUTSIDE.
     """
     found = np.int64(following[row, edge])
     if found != NO_ROW:
@@ -129,8 +129,8 @@ def follow(
 
 
 # --- choosing an action --------------------------------------------------------------------------
-# Only a few dozen of a thousand actions are legal. So the legal actions are listed once, and the
-# loops visit only these.
+# Usually only a few dozen of a thousand actions are legal. So the legal actions are listed once,
+# and the loops visit only the listed actions.
 
 
 @inlined
@@ -162,13 +162,13 @@ def keep_unknown(untried: Actions, n: Int, counts: Numbers) -> Int:
 
 @inlined
 def one_of(actions: Actions, n: Int, draw: float) -> Int:
-    """Return a random one of the first `n` actions. `draw` is its random number in [0, 1)."""
+    """Return a random one of the first `n` actions. `draw` is a random number in [0, 1)."""
     return np.int64(actions[np.int64(draw * n)])
 
 
 @inlined
 def best_of(offered: Int, scores: Numbers) -> Int:
-    """Return the index of the highest score. If there are ties, it is the first one."""
+    """Return the index of the highest score. If several are equal, return the first index."""
     best = 0
     for k in range(1, offered):
         if scores[k] > scores[best]:
@@ -180,7 +180,7 @@ def best_of(offered: Int, scores: Numbers) -> Int:
 def best_or_new(
     edges: Numbers, legal: Actions, offered: Int, scores: Numbers, urgency: float, new: Int
 ) -> Int:
-    """Return the action with the highest score, or the untried action `new` if its score is higher.
+    """Return the tried action with the highest score, or the untried `new` if its score is higher.
 
     The score of an untried action is the mean return of the tried ones plus `urgency`. This is
     first-play urgency (Gelly and Wang, *Modifications of UCT and sequence-like simulations for
@@ -273,7 +273,7 @@ def select(
     chance: Chance,
     game: Int,
 ) -> Int:
-    """Return the action to play at a row: the one with the highest bound, or an untried one."""
+    """Return the action to play at a node: the one with the highest bound, or an untried one."""
     legal, untried = lists[LEGAL], lists[UNTRIED]
     offered = list_legal(mask, legal)
     n = count_offers(edges, legal, offered, untried)
@@ -303,7 +303,7 @@ def select_rapid(
     chance: Chance,
     game: Int,
 ) -> Int:
-    """Return an action like `select`, but use rapid action values, also for untried actions."""
+    """Return an action like `select`, but use rapid action values, even for untried actions."""
     legal, untried = lists[LEGAL], lists[UNTRIED]
     offered = list_legal(mask, legal)
     n = keep_unknown(untried, count_offers(edges, legal, offered, untried), counts)
@@ -346,7 +346,7 @@ def back_up(
     steps: Int,
     returns: NDArray[np.float64],
 ) -> None:
-    """Add a simulation's result to the edges of its path and to the rapid values of its rows."""
+    """Add a simulation's result to the edges of its path and to the rapid values of its nodes."""
     for k in range(entries):
         row, edge = path[k, ROW], path[k, EDGE]
         edges[row, VISITS, edge] += 1

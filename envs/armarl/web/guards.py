@@ -9,11 +9,12 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BODY = 64 * 1024  # maximum bytes of a request's body; a long game of Armada has 15,000
-MOST_PATH = 200  # maximum characters of a path or of a query
-# The maximum number of requests per second, in the long run and in a burst, from all visitors
-# together. This is enough for 50 people: each sends three requests for an action every two seconds,
-# and requests a dozen files when a page opens.
+MOST_BODY = 64 * 1024  # maximum size of a request's body in bytes; a long game of Armada has 15,000
+MOST_PATH = 200  # maximum number of characters of a path or of a query
+# RATE is the maximum number of requests per second in the long run, from all visitors together.
+# BURST is the maximum number of requests that arrive at the same time. The two numbers are enough
+# for 50 people: each sends three requests for an action every two seconds, and requests a dozen
+# files when a page opens.
 RATE, BURST = 120.0, 600.0
 
 _HEADERS = (
@@ -53,8 +54,8 @@ class Guards:
 
     A request must name one of `hosts`. Otherwise a foreign host name that leads to this server
     would also work (DNS rebinding). A request that changes something must come from a page of this
-    server and have a JSON body, which no form of another page can send. Every response has headers
-    that keep out foreign scripts and frames.
+    server and have a JSON body, because a form of another page cannot send JSON. Every response has
+    headers that keep out foreign scripts and frames.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], rate: float, burst: float) -> None:
@@ -78,7 +79,9 @@ class Guards:
         refusal = self._refusal(scope)
         if refusal is None:
             body = await _whole_body(receive)
-            refusal = (413, "a request must be shorter") if body is None else None
+            refusal = (
+                (413, f"a request must have at most {MOST_BODY:,} bytes") if body is None else None
+            )
         if refusal is not None:
             status, words = refusal
             await PlainTextResponse(words, status)(scope, receive, sent)
@@ -88,7 +91,7 @@ class Guards:
         async def once() -> Message:
             nonlocal given
             if given:
-                return await receive()  # reports when the other side has disconnected
+                return await receive()  # reports when the client has disconnected
             given = True
             return {"type": "http.request", "body": body, "more_body": False}
 
@@ -109,11 +112,11 @@ class Guards:
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         ours = f"{scope['scheme']}://{host}"
         if origin is not None and origin.lower() != ours:
-            return 403, "this page belongs to another site"
+            return 403, "a page of another site sent this request"
         if method == "GET":
             opened = headers.get("sec-fetch-mode") == "navigate"
             if site not in (None, "none", "same-origin") and not opened:
-                return 403, "this page belongs to another site"
+                return 403, "a page of another site sent this request"
             return None
         if origin is None or site not in (None, "same-origin"):
             return 403, "only pages of this server may send this request"
@@ -121,7 +124,7 @@ class Guards:
             return 415, "the body must be application/json"
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:9]) > MOST_BODY:
-            return 413, "a request must be shorter"
+            return 413, f"a request must have at most {MOST_BODY:,} bytes"
         return None
 
 

@@ -34,13 +34,13 @@ _MOST_DEAL = 10**9
 _BUILT_IN = {  # players that every game has, with descriptions
     "random": "plays at random",
     "greedy": "the game's scripted player",
-    "grave:1000": "searches, 1,000 playouts a decision",
-    "ismcts:1000": "searches, 1,000 playouts a decision, by another method",
+    "grave:1000": "searches with 1,000 playouts per decision",
+    "ismcts:1000": "searches with 1,000 playouts per decision, by another method",
 }
 
 
 class FolderInUseError(RuntimeError):
-    """Another server uses the folder."""
+    """An error: another server uses the folder."""
 
 
 class Visitor(NamedTuple):
@@ -56,7 +56,7 @@ class Visitor(NamedTuple):
 
 
 class Person(NamedTuple):
-    """A person for a seat, with a separate key or the common key of all people at one screen."""
+    """A person for a seat. Several people at one screen share a key; others have their own key."""
 
     name: str
     own_key: bool = False
@@ -76,8 +76,8 @@ class House:
             folder: the folder. It contains the keys of all tables, so it is closed to other users.
             named: further players that the tables may have, of any kind. The person who starts the
                 server names them.
-            given: the variant of the command line. Its options may include some that no page can
-                name, such as a chart.
+            given: the variant of the command line. Its options may include options that cannot be
+                entered on a page, such as a chart.
 
         Raises:
             FolderInUseError: another server uses the folder.
@@ -111,7 +111,7 @@ class House:
     def visitor(self, key: str) -> Visitor | None:
         """Return the visitor with this key, or None.
 
-        The time of the look-up reveals nothing about the keys.
+        The duration of the look-up reveals nothing about the keys.
         """
         return self._visitors.get(_digest(key))
 
@@ -131,10 +131,10 @@ class House:
                 self._abouts[name] = self._tables[name].about
             return self._tables[name]
 
-    # --- what can be played ----------------------------------------------------------------------
+    # --- games and players -----------------------------------------------------------------------
 
     def offers(self) -> list[dict[str, Any]]:
-        """Return the games with instructions, and the defaults and choices of their options."""
+        """Return all games, each with its instructions, and its options with their choices."""
         found = []
         for entry in entries():
             make = entry.load().make
@@ -203,7 +203,7 @@ class House:
     def game(self, name: str | None, options: Mapping[str, Any]) -> Game:
         """Return a variant. The name None means the variant of the command line.
 
-        No option makes this method open a file.
+        This method never opens a file, whatever the options are.
 
         Raises:
             RefusedError: the game or an option does not exist.
@@ -321,7 +321,7 @@ class House:
 
         Args:
             table: the table of a game that is over.
-            same_deal: whether to repeat its deal.
+            same_deal: whether to repeat the deal of this game.
             move_on: whether everybody moves to the next seat.
         """
         if table.about.next is not None:
@@ -341,7 +341,7 @@ class House:
         return again
 
     def next_key(self, table: Table, key: str) -> str | None:
-        """Return the key of the same person at the table where the game continues, if any."""
+        """Return the same person's key at the next table, or None if there is no next table."""
         if table.about.next is None:
             return None
         return list(self.table(table.about.next).about.keys)[list(table.about.keys).index(key)]
@@ -353,7 +353,7 @@ class House:
         found = []
         for name, about in known.items():
             keys = [[key, seats] for key, seats in about.keys.items()]
-            with suppress(OSError, ValueError):  # somebody has removed or replaced the record
+            with suppress(OSError, ValueError):  # if somebody has removed or replaced the record
                 found.append({"keys": keys, **_headline(self._folder / f"{name}.txt")})
         return sorted(found, key=lambda one: -one["time"])
 

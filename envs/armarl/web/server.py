@@ -4,8 +4,8 @@ Every address begins with a key, which identifies the visitor: the host, who ope
 people at one screen of a table; or an onlooker. Server-sent events tell a page that its table has
 changed. The page then requests its view. People's actions arrive by POST.
 
-Games and players never run on the event loop: short calls run on threads of a pool, and players
-think on a pool of their own.
+Games and players never run on the event loop: short calls run on the threads of one pool, and
+players think on the threads of another pool.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ PAGES = {
     "words.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
-THINKERS = 2  # players that think at the same time
-CALLS = 2  # short calls at the same time: one draws while another one waits for the disk
+THINKERS = 2  # maximum number of players that think at the same time
+CALLS = 2  # maximum number of simultaneous short calls: one draws while another waits for the disk
 MOST_STREAMS = 16  # maximum number of event streams of one key
 MOST_CONNECTIONS = 400
 MOST_HEAD = 16 * 1024  # maximum number of bytes in a request before its body
-_PULSE = 15.0  # seconds after which a stream without events sends a sign of life
+_PULSE = 15.0  # seconds after which a stream without events sends a comment as a sign of life
 
 T = TypeVar("T")
 _Handler = Callable[["_Visit"], Awaitable[Response]]
@@ -258,7 +258,7 @@ class Server:
     async def _do(self, visit: _Visit, deed: Callable[[Table, int, str], None]) -> Response:
         """Carry out a person's request (`deed`), and answer with the person's new view.
 
-        The answer is made first. Then all pages are notified, and players move.
+        All pages are notified, and players move, only after the answer has been made.
         """
         table = await self._open(visit)
         seat, version = visit.seat(table), visit.text("version")
@@ -351,7 +351,7 @@ class Server:
                 self._tell(table)
 
     def _tell(self, table: Table) -> None:
-        """Tell all pages of a table that it has changed."""
+        """Notify all pages of a table that the table has changed."""
         self._changed.pop(table.name, asyncio.Event()).set()
 
     async def _events(self, visit: _Visit) -> Response:

@@ -48,7 +48,7 @@ class Study:
         }
 
     def begin(self, name: str) -> None:
-        """Note that a player is going to think about the game.
+        """Record that a player is going to think about the game.
 
         Raises:
             RefusedError: another player is still thinking, or there are too many players.
@@ -61,7 +61,7 @@ class Study:
             self._thinking, self.trouble = (name, 0), ""
 
     def think(self, name: str, make: Callable[[], Player], stopped: threading.Event) -> None:
-        """Let the player of `begin` think about every position.
+        """Let the player that was named to `begin` think about every position.
 
         Raises:
             RefusedError: the player does not report thoughts, or `stopped` was set.

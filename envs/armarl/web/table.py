@@ -43,7 +43,7 @@ class About:
         players: for each seat the specification of its player, or None for a person.
         keys: the seats of each key. A key is a secret word in an address. A key without seats
             belongs to onlookers.
-        deal: the seed of the deal. Anyone who knows it knows all secrets.
+        deal: the seed of the deal. Anyone who knows this seed can compute all hidden information.
         chance: the seed of the players' random numbers.
         undone: the number of times that an action was taken back.
         resigned: the seat that has resigned, or None.
@@ -184,7 +184,7 @@ class Table:
         return None if seat is None or self.trouble or self.about.players[seat] is None else seat
 
     def setup(self, key: str) -> dict[str, Any]:
-        """Return all data for a page that do not change during the game."""
+        """Return the data for a page that stay the same during the game."""
         game, found = self.game, guide(self.game)
         states = [
             game.concealed(self._journal.states[0], np.array([s])) for s in range(game.players)
@@ -253,10 +253,10 @@ class Table:
             return seen
 
     def _board(self, window: Window, number: int, have: str) -> dict[str, Any]:
-        """Return a position in the form for the page, and the name of this board.
+        """Return a position in the form for the page, and the name of its board.
 
-        Changes are always relative to a board of the same audience, because the boards of other
-        audiences contain secrets.
+        If the page has a board, only the changes from that board are returned. This board must have
+        been made for the same audience, because the boards of other audiences contain secrets.
         """
         if not self.game.has_picture:
             return window.text(number)
@@ -307,10 +307,10 @@ class Table:
     # --- people's actions ------------------------------------------------------------------------
 
     def act(self, seat: int, version: str, text: str) -> None:
-        """Play an action of a person. It is on disk when this method returns.
+        """Play an action of a person. The action is on disk when this method returns.
 
         Raises:
-            RefusedError: the seat is not to move, the action is illegal, or `version` is not the
+            RefusedError: it is not the seat's turn, the action is illegal, or `version` is not the
                 current one. A request that is sent twice is therefore played only once.
             OSError: the disk is full or not writable. Nothing was played.
         """
@@ -356,7 +356,7 @@ class Table:
         )
 
     def resign(self, seat: int, version: str) -> None:
-        """End the game because a person gives up. Its record says that it was stopped."""
+        """End the game because a person gives up. The record says that the game was stopped."""
         with self._lock:
             self._check_version(version)
             if self.is_over:
@@ -366,7 +366,7 @@ class Table:
             self._journal.stop()
 
     def go_on_at(self, name: str) -> None:
-        """Note the table at which the same people play again."""
+        """Record the name of the table at which the same people play again."""
         with self._lock:
             self.about.next = name
             _write(self._folder, self.name, self.about)
@@ -394,9 +394,9 @@ class Table:
     def answer(self, seat: int, text: str) -> str:
         """Return the answer to a text that a person has typed: a query, or an illegal action.
 
-        `moves` lists the legal actions, `moves c4` those with this word, `last` the last decisions.
-        `where c4` describes a place, `board` draws the position as text, and `help` explains the
-        notation.
+        `moves` lists the legal actions, `moves c4` the legal actions with the word `c4`, and `last`
+        the last decisions. `where c4` describes a place, `board` draws the position as text, and
+        `help` explains the notation.
         """
         with self._lock:
             query, _, word = text.strip().partition(" ")
@@ -423,13 +423,13 @@ class Table:
             return window.why(action) if to_move else f"`{text.strip()}`: {meaning(game, action)}"
 
     def opinion(self, seat: int, player: str) -> dict[str, Any]:
-        """Return a player's choice and thoughts in place of a person who is to move.
+        """Return a player's choice and thoughts, as a hint for a person who is to move.
 
         Every seat has its own advisers, because a shared adviser could remember another seat's
         view.
 
         Raises:
-            RefusedError: the person is not to move, or the player has failed.
+            RefusedError: it is not the person's turn, or the player has failed.
         """
         with self._lock:
             self._check_turn(seat, self.version)
@@ -472,9 +472,9 @@ class Table:
     def let_player_move(self) -> bool:
         """Let the player to move choose and play an action. Return whether an action was played.
 
-        The table is not locked while the player thinks. If a person takes an action back meanwhile,
-        the choice is dropped. If the player fails, the game stays unchanged, and `trouble` contains
-        the error.
+        The table is not locked while the player thinks. If a person takes an action back during
+        this time, the choice is dropped. If the player fails, the game stays unchanged, and
+        `trouble` contains the error.
         """
         with self._lock:
             seat, version = self.player_to_move, self.version
@@ -502,9 +502,9 @@ class Table:
             return True
 
     def _failed(self, player: str, error: Exception) -> str:
-        """Print a player's error to stderr, and return a text about it for the people.
+        """Print a player's error to stderr, and return a text about the error for the people.
 
-        The text does not quote the error's message, which may contain secrets.
+        The text does not quote the message of the error, which may contain secrets.
         """
         tell(f"table {self.name}: the player {player} failed: {type(error).__name__}: {error}")
         return f"the player {player} failed ({type(error).__name__}); the server's log says more"
@@ -532,7 +532,7 @@ def read_about(folder: Path, name: str) -> About:
 
 
 def _check(about: About) -> None:
-    """Check all values of a table's file. The name of the next table becomes part of a path.
+    """Check all values of a table's file, even the next table's name: it becomes part of a path.
 
     Raises:
         TypeError: a value has a wrong type or is out of range.

@@ -28,7 +28,7 @@ from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legall
 
 ONLOOKER, EVERYTHING = -1, -2  # audiences besides the seats
 _SHOWN = 8  # maximum number of actions in a hint
-_MOST_REASONS = 2  # maximum number of reasons after a click that is not possible
+_MOST_REASONS = 2  # maximum number of reasons after a click on a place without a legal action
 _NEWS = 400  # maximum number of decisions that one answer describes in words
 _TITLE = re.compile(r"<title>(.*?)</title>")
 _SEAT = re.compile(r"\bplayer (\d+)\b")  # the name of a seat in the texts of games
@@ -37,7 +37,7 @@ _SEAT = re.compile(r"\bplayer (\d+)\b")  # the name of a seat in the texts of ga
 class Window:
     """A game as an audience sees it.
 
-    A window stores its texts about decisions, so make a new one when a decision is taken back.
+    A window stores its texts about decisions, so make a new window when a decision is taken back.
 
     Attributes:
         game: the variant.
@@ -53,7 +53,7 @@ class Window:
     # --- positions -------------------------------------------------------------------------------
 
     def _state(self, number: int) -> State:
-        """Return a position; for a seat, only the parts that it may know."""
+        """Return a position. If the audience is a seat, hidden information is concealed."""
         states = self._journal.states[number]
         if self.audience >= 0:
             states = self.game.concealed(states, np.array([self.audience]))
@@ -67,7 +67,7 @@ class Window:
         }
 
     def text(self, number: int) -> dict[str, Any]:
-        """Return a position of a game without a drawing, as text."""
+        """Return a position as text, for a game without a drawing."""
         drawn = "" if self.audience == ONLOOKER else self.drawn(number)
         return {"text": drawn, "title": game_entry(self.game.name).title}
 
@@ -160,7 +160,7 @@ class Window:
         return self._ends[number]
 
     def where(self, place: str) -> str:
-        """Return the picture's title of a place, such as `c4`, or an empty text."""
+        """Return the title that a place, such as `c4`, has in the picture, or an empty text."""
         if not self.game.has_picture or not place:
             return ""
         for part in self.game.picture(self._state(-1), names=self._names, **self._how()).parts:
@@ -173,7 +173,7 @@ class Window:
     # --- the seat to move ------------------------------------------------------------------------
 
     def choices(self) -> dict[str, Any]:
-        """Return the question and the legal actions for the audience, which must be to move."""
+        """Return the question and the legal actions for the audience, whose turn it must be."""
         game, state = self.game, self._state(-1)
         found, entries = guide(game), _entries(game)
         asked, about = ("", []) if found is None else found.question(game, state)
@@ -188,7 +188,7 @@ class Window:
     def _warnings(self, state: State) -> dict[int, str]:
         """Return warnings before actions that cannot be taken back, with family numbers as keys.
 
-        The page asks for confirmation once. If the game's guide has no `warnings`, it never asks.
+        The page asks for confirmation once, or never if the game's guide has no `warnings`.
         """
         found = guide(self.game)
         said = found.warnings(self.game, state) if found and hasattr(found, "warnings") else {}
@@ -205,8 +205,8 @@ class Window:
     def why_here(self, places: Sequence[str]) -> list[str]:
         """Return the reasons why actions on these places are illegal, one per family of actions.
 
-        If some of these families have legal actions elsewhere, only these families are explained.
-        There are at most _MOST_REASONS reasons.
+        If some of the families have legal actions elsewhere, only the reasons of these families are
+        returned. There are at most _MOST_REASONS reasons.
         """
         families, mask, wanted = family_of(self.game), self._mask(), tuple(places)
         reasons: dict[int, str] = {}
@@ -228,7 +228,7 @@ class Window:
         return [reason for reason in found if reason][:_MOST_REASONS]
 
     def _unused(self, places: Sequence[str]) -> list[str]:
-        """Return the guide's reasons, if any, why these places have no actions at all."""
+        """Return the guide's reasons, if any, why no action exists for these places."""
         found = guide(self.game)
         cells = found.cells(self.game) if found and hasattr(found, "unused") else []
         return [
@@ -248,8 +248,8 @@ class Window:
     def opinion(self, player: Player, states: States) -> dict[str, Any]:
         """Return a player's choice and thoughts in a position, for the seat to move.
 
-        The seat to move must be the audience, unless the audience is EVERYTHING. The player knows
-        only what the seat knows.
+        The seat to move must be the audience, unless the audience is EVERYTHING. The player gets
+        only the information of the seat.
         """
         game = self.game
         seats = game.statuses(states)[1]
@@ -282,7 +282,7 @@ class Window:
 def board(picture: Picture, before: Picture | None) -> dict[str, Any]:
     """Return a picture as JSON types, or only its differences from another picture.
 
-    A page replaces these parts of its picture, and draws nothing itself.
+    The page that gets the result only replaces parts of its picture. It draws nothing itself.
 
     Args:
         picture: the picture.

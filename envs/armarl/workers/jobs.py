@@ -28,14 +28,14 @@ Workers = int | Cluster  # a number of processes on this machine, or a cluster
 
 
 class Known(NamedTuple):
-    """The registered players and games of a process. Its workers need them, too."""
+    """The registered players and games of a process. The workers of the process need them, too."""
 
     players: list[tuple[str, Factory, bool]]
     games: tuple[catalogue.GameEntry, ...]
 
     @classmethod
     def here(cls) -> Known:
-        """Return everything that is registered in this process."""
+        """Return all players and games that are registered in this process."""
         return cls(registered(), catalogue.entries())
 
     def learn(self) -> None:

@@ -40,21 +40,21 @@ def in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any,
                 f"machine ran out of memory), or it could not start. {_GUARD}"
             ) from error
         except BaseException:  # Ctrl-C, a job's error, or a caller that needs no more results
-            _kill(pool)  # a job may never end
+            _kill(pool)  # do not wait: a job may never end
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _kill(pool: ProcessPoolExecutor) -> None:
-    """End the worker processes at once. Python 3.14 has `kill_workers`."""
+    """End the worker processes immediately. (Python 3.14 has `kill_workers` for this.)"""
     for process in list((pool._processes or {}).values()):
         process.kill()
 
 
 @contextmanager
 def _without_ctrl_c() -> Iterator[None]:
-    """Block Ctrl-C in the body. Processes that start there block it, too, until `_prepare`."""
+    """Block Ctrl-C in a `with` block. Processes that start there block it until `_prepare`."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -92,7 +92,7 @@ def _prepare(known: Known, threads_each: int) -> None:
     Ctrl-C ends the worker without a message. The process that waits for the worker reports it.
     """
     threads.set_threads(threads_each)
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # shells ignore it in background jobs
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # a shell's background jobs ignore it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

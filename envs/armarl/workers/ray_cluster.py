@@ -59,7 +59,7 @@ class RayCluster:
 
     Attributes:
         address: address of the cluster.
-        workers: number of jobs at the same time, or None.
+        workers: number of jobs at the same time, or None for twice the number of cores.
         retries: number of times that a job is started again after its worker or node died.
         shares: the work of each worker; a key is the node's name and the process id.
 
@@ -107,8 +107,8 @@ class RayCluster:
         waiting = iter(enumerate(jobs))
         running: dict[Any, int] = {}
         done: dict[int, Any] = {}
-        # After an error, running jobs are not cancelled. They end by themselves or with this
-        # process. Ray 2.60 aborts the calling process if a job ends just as it is cancelled.
+        # After an error, running jobs are not cancelled: they finish, or end with this process.
+        # Ray 2.60 aborts the calling process if a job ends at the moment in which it is cancelled.
         for number in range(len(jobs)):
             while number not in done:
                 for k, job in islice(waiting, max(0, self._at_once() - len(running))):

@@ -1,7 +1,7 @@
 """Run jobs in worker processes of this machine, or on a cluster.
 
-A job is the argument of an importable function. The result depends only on the job. It is therefore
-the same on every worker, even if the job is started again.
+A job is the argument of an importable function. The result of the function depends only on the job.
+The result is therefore the same on every worker, even if the job is started again.
 """
 
 from __future__ import annotations

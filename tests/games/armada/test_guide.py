@@ -25,7 +25,7 @@ def test_a_person_reads_how_bands_are_spread():
     for _ in range(2):
         GAME.apply(states, np.zeros(1, np.int64), np.flatnonzero(GAME.legal_masks(states)[0])[:1])
     said, places = question(GAME, states[0])
-    assert said.endswith("It may be 0, and your last territory takes what is left (ADA-13).")
+    assert said.endswith("The number may be 0, and your last territory gets the rest (ADA-13).")
     assert len(places) == 1
 
 
@@ -39,4 +39,4 @@ def test_ada_28_a_person_reads_when_a_claim_is_judged(whose, claim, when):
     in_turn = int(state["colour"][0])
     state["claims"][in_turn if whose == 0 else (in_turn + 1) % 4] = claim
     said, _ = question(GAME, state)
-    assert f"It wins if it still has all that it needs at the end of {when} (ADA-28)." in said
+    assert f"It wins if it still owns enough at the end of {when} (ADA-28)." in said

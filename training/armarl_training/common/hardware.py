@@ -1,4 +1,4 @@
-"""The hardware that trains a policy: its description on the policy card, its faster precision."""
+"""The hardware of a run: its description on the policy card, and the precision that suits it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from armarl.core.threads import available_cores
 
 
 def hardware(device: str) -> dict[str, str | int]:
-    """Describe the machine and torch's version. (The number of threads is a setting.)"""
+    """Return the processor, the number of cores, torch's version and the GPU, if one is used.
+
+    The number of threads is not included, because it is a setting.
+    """
     import torch
 
     found: dict[str, str | int] = {
@@ -17,7 +20,7 @@ def hardware(device: str) -> dict[str, str | int]:
         "cores": available_cores(),
         "torch": torch.__version__,
     }
-    if device == "cpu" or not torch.cuda.is_available():  # a GPU without CUDA is simulated
+    if device == "cpu" or not torch.cuda.is_available():  # without CUDA, the GPU is simulated
         return found
     return {**found, "gpu": torch.cuda.get_device_name(device)}
 
@@ -30,21 +33,21 @@ def processor() -> str:
 def quicker_precision(device: str) -> str:
     """Return the faster precision of matrix products, float32 or bfloat16.
 
-    bfloat16 is faster on devices with units for it. On a processor without such instructions,
-    float32 was six times as fast.
+    bfloat16 is faster on devices that support it in hardware. On a processor without this support,
+    float32 was six times as fast as bfloat16.
     """
     if device == "cpu":
         its_own = {"amx_bf16", "avx512_bf16"} & _instructions()
         return "bfloat16" if its_own else "float32"
     import torch
 
-    # The A100 was NVIDIA's first GPU with such units. Its compute capability is 8.0.
+    # The A100, of compute capability 8.0, was NVIDIA's first GPU that supports bfloat16.
     units = torch.cuda.is_available() and torch.cuda.get_device_capability(device)[0] >= 8
     return "bfloat16" if units else "float32"
 
 
 def multiplies_matrices() -> bool:
-    """Return whether the processor has matrix units (AMX), which are many times as fast."""
+    """Return whether the processor has AMX: matrix units many times faster than its other units."""
     return "amx_bf16" in _instructions()
 
 
@@ -53,7 +56,7 @@ def _instructions() -> set[str]:
 
 
 def _of_the_processor(name: str) -> str:
-    """Return an entry of Linux's /proc/cpuinfo, or an empty string on other systems."""
+    """Return the first value with this name in Linux's /proc/cpuinfo, or "" if there is none."""
     info = Path("/proc/cpuinfo")
     for line in info.read_text().splitlines() if info.exists() else ():
         key, _, value = line.partition(":")

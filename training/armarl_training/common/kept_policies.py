@@ -1,7 +1,8 @@
 """Copies, in a run's folder, of the saved policies that its configuration names by path.
 
-The copies make sure that these players never change. The original file may be overwritten, for
-example at each checkpoint of the run that trains it. It may be gone when this run is resumed.
+With the copies, these players never change during the run. An original file may be overwritten, for
+example at each checkpoint of the run that trains it. It may also be deleted before this run is
+resumed.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ def keep_policies(folder: Path, names: Iterable[str | Path]) -> None:
     """Copy the policies that player specifications name by path, except shipped policies.
 
     Raises:
-        RunError: a folder on the way to a copy is a link.
+        RunError: one of the folders in which a copy would be written is a symbolic link.
     """
     for spec in map(as_spec, names):
         path, copy = policy_path(spec.base.name), _copy_of(folder, spec)
         if path is not None and spec.base.name not in shipped_policies() and not copy.exists():
             for step in (copy.parent, *copy.parent.parents[:2]):
                 if step.is_symlink():
-                    raise RunError(f"{step} is a link; the files of a run must be in its folder")
+                    raise RunError(f"{step} is a link; the run must have its own folder here")
             copy.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(copy, read_bytes(path, MOST_BYTES))
 
@@ -49,7 +50,7 @@ def as_kept(folder: Path, name: str | Path) -> Spec:
 def _copy_of(folder: Path, spec: Spec) -> Path:
     """Return the path of the copy of a player's policy, chosen so that the player keeps its name.
 
-    The name comes from the copy's folder, or from folder and file for names such as `RUN/best`.
+    The name is that of the copy's folder, or of folder and file for names such as `RUN/best`.
     """
     path, name = spec.base.name, called(spec.base.name)
     place = folder / "named" / f"{zlib.crc32(path.encode()):08x}"

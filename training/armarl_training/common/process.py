@@ -1,4 +1,4 @@
-"""Process-wide settings of a process that learns or plays for a learner."""
+"""Settings of torch and memory for a whole process that trains, or plays games for a learner."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import platform
 import torch
 
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1  # parameters of mallopt, from glibc's malloc.h
-_KEPT = 1 << 27  # bytes; malloc keeps this much freed memory, and maps only larger arrays
+_KEPT = 1 << 27  # bytes; malloc keeps this much freed memory, and uses mmap only for larger arrays
 
 
 def settle(threads: int) -> None:
     """Set torch's number of threads, flush denormal numbers to 0, and keep freed memory.
 
     By default, glibc returns the memory of large arrays to the system after every minibatch, and
-    gets new pages for the next one. With a thousand actions, that took a sixth of PPO's time.
+    gets new pages for the next one. In a game with a thousand actions, this took a sixth of PPO's
+    time.
     """
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)

@@ -13,13 +13,13 @@ import numpy as np
 class Stream(IntEnum):
     """The purpose of a random stream."""
 
-    GAMES = 1  # a shard's games; `more` is the shard's number, for critics also the batch's number
-    LESSONS = 2  # games of the head start
+    GAMES = 1  # a shard's games; `more`: the shard's number, and for critics the batch's number
+    LESSONS = 2  # the teacher's games in the head start
     UPDATES = 3  # order of the minibatches of ArmaRL's own learners
 
 
 def entropy(seed: int, stream: Stream, *more: int) -> tuple[int, ...]:
-    """Return the entropy that seeds a generator. `more` distinguishes streams of one purpose."""
+    """Return the entropy that seeds a generator. `more` distinguishes streams for one purpose."""
     return seed, int(stream), *more
 
 

@@ -13,7 +13,7 @@ class RunError(RuntimeError):
 
 
 class LockError(RunError):
-    """An error: a run's folder cannot be locked. Another process uses it, or it has links."""
+    """An error: a run's folder cannot be locked. Another process uses it, or it contains links."""
 
 
 def lock_run(folder: Path) -> IO[str]:

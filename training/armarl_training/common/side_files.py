@@ -1,4 +1,4 @@
-"""Files that only show a training: tables, curves, events. If one fails, the training continues."""
+"""Files that only show progress, such as tables. If one cannot be written, training continues."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarl.common.messages import brief, log
 
 
 class SideFiles:
-    """A writer of files in a folder. If a file cannot be written, the program continues.
+    """A writer of files in a folder. If it cannot write a file, the program continues.
 
     Attributes:
         failed: names of the files that could not be written at the last attempt.
@@ -27,7 +27,7 @@ class SideFiles:
         self.failed: set[str] = set()
 
     def attempt(self, name: str, write: Callable[[], object]) -> None:
-        """Write one of the files. If that fails, log one line, unless it failed last time, too."""
+        """Write one of the files. If that fails, log one line, unless it also failed last time."""
         try:
             write()
         except Exception as error:  # TensorBoard's thread may raise any error

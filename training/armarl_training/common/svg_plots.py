@@ -45,9 +45,9 @@ class Axes:
         """Draw the grid and its labels.
 
         Args:
-            across: the labelled numbers of the x axis.
+            across: numbers to label on the x axis.
             unit: unit of the labels of the y axis.
-            scale: factor of the labels of the y axis.
+            scale: factor by which the labels of the y axis are multiplied.
         """
         parts = []
         for number in ticks(self.y[0] * scale, self.y[1] * scale):
@@ -64,7 +64,7 @@ class Axes:
         return parts
 
     def titles(self, x: str, y: str) -> list[str]:
-        """Write the titles of the axes: `x` below the labels, `y` at the left, turned upwards."""
+        """Draw the titles of the axes: `x` below the labels, and `y` at the left, rotated."""
         middle, left = self.top + self.height / 2, self.left - 46
         below = self.top + self.height + 36
         upright = text(left, middle, y, anchor="middle")
@@ -118,7 +118,7 @@ def text(x: float, y: float, words: str, anchor: str = "start", colour: str = "#
 
 
 def picture(width: float, height: float, parts: Sequence[str]) -> str:
-    """Return the parts as an SVG picture with a white background."""
+    """Return an SVG picture of some SVG elements on a white background."""
     begin = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
         'font-family="sans-serif" font-size="12">'

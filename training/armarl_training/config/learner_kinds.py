@@ -1,7 +1,7 @@
 """The table of learners, with the properties that are known without importing torch.
 
 To add a learner to this package, add an entry to LEARNERS. A configuration names a learner of your
-own as `module:Class`. Its properties are unknown until it is imported.
+own as `module:Class`. The properties of such a learner are unknown until it is imported.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _ALL_READ = frozenset[str]().union(*(kind.reads for kind in LEARNERS.values()))
 
 
 def is_from_outside(name: str) -> bool:
-    """Return whether a name has the form `module:Class`, so that user code must be imported."""
+    """Return whether a name has the form `module:Class`, which names user code to import."""
     return _FROM_OUTSIDE.fullmatch(name) is not None
 
 

@@ -34,7 +34,7 @@ from armarl_training.config.yaml_text import dumped, parsed
 MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
 Positive = Annotated[int, Field(strict=True, gt=0, le=MOST)]
-Count = Annotated[int, Field(strict=True, gt=0, le=1 << 24)]  # number of things kept in memory
+Count = Annotated[int, Field(strict=True, gt=0, le=1 << 24)]  # number of objects in memory
 Number = Annotated[int, Field(strict=True, ge=0, le=1 << 24)]  # like Count, but may be 0
 Passes = Annotated[int, Field(strict=True, gt=0, le=1000)]
 Width = Annotated[int, Field(strict=True, gt=0, le=8192)]
@@ -50,10 +50,11 @@ Average = Annotated[
 
 # Marks of settings. OURS: all of ArmaRL's own learners read the setting, but maskable_ppo does not.
 # (`LearnerKind.reads` names the settings that only some of these learners read.) RESOLVED: ArmaRL
-# may choose the value to suit the machine, so the configuration of any learner may contain it.
+# may choose the value to suit the machine, so the setting is allowed even if the learner does not
+# read it.
 OURS: JsonDict = {"ours": True}
 RESOLVED: JsonDict = {"resolved": True}
-MOST_BYTES = 1 << 15  # maximum size of a configuration; PyYAML takes up to a second to read it
+MOST_BYTES = 1 << 15  # maximum size of a configuration; PyYAML reads this in at most a second
 MOST_FAULTS = 20  # maximum number of errors in one report
 # Settings that may change when a run is resumed, because they do not affect the part already done.
 CHANGEABLE = (
@@ -149,8 +150,8 @@ class PPOConfig(_Section):
     )
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
         0,
-        description="lookahead: number of other actions that the critic evaluates at each "
-        "decision; needs opponents.share: 0",
+        description="lookahead: number of actions, besides the played one, that the critic "
+        "evaluates at each decision; needs opponents.share: 0",
         json_schema_extra=OURS,
     )
     openings: Part = Field(
@@ -160,7 +161,7 @@ class PPOConfig(_Section):
     )
     opening_length: Count = Field(
         40,
-        description="maximum number of random actions at the start of such a game",
+        description="maximum number of random actions at the start of a game, see `ppo.openings`",
         json_schema_extra=OURS,
     )
     averaging: Average = Field(
@@ -191,7 +192,7 @@ class TDConfig(_Section):
     exploration: Exploration = 0.01
     openings: Part = Field(0.4, description="fraction of games that begin with random actions")
     opening_length: Count = Field(
-        8, description="maximum number of random actions at the start of such a game"
+        8, description="maximum number of random actions at the start of a game, see `td.openings`"
     )
     cut_traces: bool = Field(
         False,
@@ -199,7 +200,9 @@ class TDConfig(_Section):
         description="end the targets at random actions, so that nothing is learned from their "
         "consequences",
     )
-    prizes: Weight = Field(2.0, description="weight of the loss of predicting who takes each prize")
+    prizes: Weight = Field(
+        2.0, description="weight of the auxiliary loss: the prediction of who takes each prize"
+    )
     averaging: Average = 0.999
 
 
@@ -237,7 +240,7 @@ class ImitationConfig(_Section):
     teacher: str = Field("greedy", description="player to imitate, any player specification")
     games: Whole = Field(0, description="number of games that the teacher plays")
     games_at_once: Count = Field(
-        256, description="games per batch; the network learns from a batch, then it is discarded"
+        256, description="games per batch; a batch is discarded after the network learned from it"
     )
     passes: Passes = Field(1, description="passes over each batch of games")
     exploration: Exploration = 0.15
@@ -355,7 +358,7 @@ class TrainingConfig(_Section):
     environments: Count = Field(512, description="games played at the same time")
     shards: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
         1,
-        description="number of equal parts of the environments, each with its own random numbers",
+        description="number of equal groups of environments, each with its own random numbers",
         json_schema_extra=OURS,
     )
     ray: str | None = Field(
@@ -441,7 +444,7 @@ class TrainingConfig(_Section):
             if self.opponents.share > 0:
                 raise ValueError(
                     "ppo.looks needs opponents.share: 0. The lookahead would ask the critic about "
-                    "positions where an opponent is to move, and the critic never learns those"
+                    "positions where an opponent is to move, but the critic is not trained on them"
                 )
             if self.early_reward.reward is not None:
                 raise ValueError("ppo.looks and early_reward cannot be combined; leave one out")
@@ -472,7 +475,7 @@ class TrainingConfig(_Section):
     def _shards_are_alike(self) -> TrainingConfig:
         if self.environments % self.shards:
             raise ValueError(
-                f"shards must divide environments, which is {self.environments}, got {self.shards}"
+                f"shards must divide environments ({self.environments}), got {self.shards}"
             )
         if self.shards > 1 and not self._kind.ours:
             wanted = either(name for name, kind in LEARNERS.items() if kind.ours)
@@ -617,7 +620,7 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
 def split_setting(text: str) -> tuple[str, str, str]:
     """Split `key=value` into key, equals sign (empty if there is none) and value.
 
-    A player of `opponents.players` may have settings of its own. A text such as
+    A player of `opponents.players` may have its own settings. A text such as
     `opponents.players.greedy:style=settler=1` is therefore split at its last equals sign.
     """
     at_last = text.strip().startswith(PLAYERS)
@@ -676,7 +679,7 @@ def _path(key: str) -> list[str]:
 
 
 def _as_it_comes(sections: list[str]) -> dict[str, Any]:
-    """Return the mapping that an override changes if the file has none: its default, or {}."""
+    """Return the mapping that an override changes if the file lacks it: the default, or {}."""
     if sections == ["opponents", "players"]:
         return OpponentConfig().players  # type: ignore[call-arg]
     return {}

@@ -1,4 +1,4 @@
-"""YAML for configurations: safe for files from strangers, with numbers that read as expected."""
+"""YAML for configurations: safe for untrusted files, with rules for numbers such as 3e6."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ NUMBERS = {  # texts that are read as numbers
 class _Loader(yaml.SafeLoader):
     """A YAML loader that refuses aliases and deep nesting, and has its own rules for numbers.
 
-    With aliases, a few lines could stand for billions of values. With deep nesting, PyYAML goes
-    through all outer levels again at every level. 3e6 is an integer here. 2:30 is text here; plain
-    YAML reads it as 150.
+    With aliases, a few lines could mean billions of values. With deep nesting, PyYAML would be
+    slow, because it goes through all outer levels again at every level. This loader reads 3e6 as an
+    integer and 2:30 as text. PyYAML's own loader reads 2:30 as the number 150.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own
@@ -36,7 +36,7 @@ class _Loader(yaml.SafeLoader):
 
     def construct_yaml_int(self, node: Any) -> int:
         text = str(self.construct_scalar(node)).lower()
-        if not NUMBERS[node.tag].match(text):  # an explicit tag may precede any text
+        if not NUMBERS[node.tag].match(text):  # a tag such as !!int may precede any text
             raise yaml.constructor.ConstructorError(
                 None, None, f"{text[:100]!r} is not a whole number", node.start_mark
             )
@@ -63,7 +63,7 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def _refuse_twins(self, node: Any) -> None:
-        """Refuse a key that a mapping has twice. PyYAML would silently use the last one."""
+        """Refuse a mapping that has a key twice. PyYAML would silently use the last value."""
         seen = set()
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else []:
             if isinstance(key, yaml.ScalarNode):
@@ -103,5 +103,5 @@ def parsed(text: str) -> Any:
 
 
 def dumped(settings: dict[str, Any]) -> str:
-    """Write settings as YAML that `parsed` reads back."""
+    """Return settings as YAML text, from which `parsed` returns the same settings."""
     return str(yaml.dump(settings, Dumper=_Dumper, sort_keys=False))

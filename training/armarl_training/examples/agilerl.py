@@ -2,11 +2,11 @@
 
 AgileRL's rollouts read `info["action_mask"]` of vector environments. Its multi-agent algorithms
 accept only parallel environments, so training in all seats needs a custom loop, as in AgileRL's
-tutorials. Each decision is learned from with the return of its own seat, no matter which seat ended
-the game.
+tutorials. The target of each decision is the return of its own seat, no matter which seat ended the
+game.
 
-In one seat, too, the advantage is the return minus the critic's value (`use_gae=False`). AgileRL's
-GAE cuts a game off before its last decision, the only one with a reward (version 2.58.0).
+In both modes the advantage is the return minus the critic's value (`use_gae=False` in one seat).
+AgileRL's GAE (version 2.58.0) cuts off a game before its last decision, the only one with a reward.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def all_seats(decisions: int, seed: int) -> Learning:
 
 
 def _play(env: Any, agent: PPO, seed: int) -> list[dict[str, Any]]:
-    """Play a game. Return its decisions in AgileRL's format, each with its own seat's return."""
+    """Play a game. Return its decisions in AgileRL's format, each with the return of its seat."""
     env.reset(seed=seed)
     movers, rows = [], []
     for name in env.agent_iter():

@@ -1,9 +1,9 @@
 """A PPO loop in one file with action masks, after CleanRL's `ppo.py`: one seat, or all seats.
 
 The loop is a copy of CleanRL's code, so only torch is needed. It uses Gymnasium's vector
-environments with `autoreset_mode="SAME_STEP"`, so that every row of the buffer is a decision. With
-all seats, the successor of a decision is the *same seat's* next decision, and its reward is the sum
-of the rewards in between.
+environments with `autoreset_mode="SAME_STEP"`, so every entry of the buffer is a decision. With all
+seats, the successor of a decision is the *same seat's* next decision, and its reward is the sum of
+the rewards in between.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Rows:
         self.actions = torch.zeros(shape, dtype=torch.int64)
         self.logprobs, self.values = torch.zeros(shape), torch.zeros(shape)
         self.advantages = torch.zeros(shape)
-        self.known = torch.zeros(shape, dtype=torch.bool)  # rows whose advantage has been computed
+        self.known = torch.zeros(shape, dtype=torch.bool)  # decisions with a computed advantage
 
     def decide(self, step: int, agent: Agent, observations: Any, masks: Any) -> NDArray[np.int64]:
-        """Sample an action in every game, and store the row."""
+        """Sample an action in every game, and store these decisions."""
         self.observations[step] = torch.from_numpy(observations)
         self.masks[step] = torch.from_numpy(masks)
         with torch.no_grad():
@@ -74,7 +74,7 @@ class Rows:
 
 
 def update(agent: Agent, optimiser: torch.optim.Optimizer, rows: Rows) -> None:
-    """Update as CleanRL does: some epochs of clipped gradient steps, on rows with an advantage."""
+    """Train on the decisions that have an advantage: EPOCHS epochs of CleanRL's gradient steps."""
     kept = rows.known.reshape(-1)
     observations, masks, actions, logprobs, advantages, values = (
         column.reshape(kept.numel(), *column.shape[2:])[kept]
@@ -138,7 +138,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
 
 def all_seats(decisions: int, seed: int) -> Learning:
-    """Train one learner in all seats of a `SelfPlayBatch`, which plays many games at once."""
+    """Train one learner in all seats of a `SelfPlayBatch`, which plays many games in lockstep."""
     batch = armarl.SelfPlayBatch(GAME, ENVS)
     game = batch.game
     agent, optimiser = _agent(game, seed)
@@ -156,9 +156,9 @@ def all_seats(decisions: int, seed: int) -> Learning:
                 turn = batch.step(rows.decide(step, agent, turn.observations, turn.masks))
                 rewards[step], ends[step] = turn.rewards, turn.ends != 0
                 illegal += int((turn.ends == ILLEGAL).sum())
-            # Go backwards. For every seat of every game, keep the value and the advantage of its
-            # next decision, and its rewards before that decision. At the end of the rollout they
-            # are unknown.
+            # Go backwards. For every seat of every game, keep the value and the advantage of the
+            # seat's next decision, and its rewards before that decision. `known` is False if the
+            # rollout ends before that decision and before the end of the game.
             value, advantage = np.zeros((ENVS, game.players)), np.zeros((ENVS, game.players))
             known, gained = np.zeros((ENVS, game.players), bool), np.zeros((ENVS, game.players))
             own = rows.values.numpy()

@@ -4,8 +4,9 @@
     python -m armarl_training.examples.hydra --multirun seed=1,2,3 ppo.epochs=2,4
     python -m armarl_training.examples.hydra --config-name armadora-3p
 
-For a setting that the configuration file does not contain, write `++evaluation.games=200`. Every
-run is in the folder `run` of its Hydra job. `armarl evaluate` accepts this folder.
+To change a setting that the configuration file does not contain, begin with `++`, as in
+`++evaluation.games=200`. Every run is in the folder `run` of its Hydra job. `armarl evaluate`
+accepts this folder.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from armarl_training.run.run import start_run
 
 
 def train(settings: DictConfig) -> float:
-    """Train, and return the win rate against greedy, which one of Hydra's sweepers can maximise."""
+    """Train, and return the win rate against greedy, which Hydra's sweepers can maximise."""
     config = TrainingConfig.model_validate(OmegaConf.to_container(settings))
     run = start_run(config, Path(HydraConfig.get().runtime.output_dir) / "run")
     if not run.train():

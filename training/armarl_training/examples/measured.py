@@ -27,8 +27,8 @@ class Learning(NamedTuple):
 
     Attributes:
         choose: the current policy, as a function.
-        train: function that trains the policy. It returns the number of decisions, and how many of
-            them were illegal actions.
+        train: function that trains the policy. It returns the number of decisions, and the number
+            of illegal actions among them.
     """
 
     choose: Chooser
@@ -49,7 +49,7 @@ class LearntPlayer:
 
 
 def main(library: str, modes: Mapping[str, Callable[[int, int], Learning]]) -> None:
-    """Train and measure in one mode, and print a row of the table as JSON.
+    """Train and measure in one mode, and print the results as one line of JSON.
 
     Args:
         library: name of the Python distribution whose version is printed.
@@ -59,7 +59,7 @@ def main(library: str, modes: Mapping[str, Callable[[int, int], Learning]]) -> N
     parser = argparse.ArgumentParser()
     parser.add_argument("mode", choices=modes)
     parser.add_argument("--decisions", type=int, default=200_000)
-    parser.add_argument("--games", type=int, default=1000, help="games of each measurement")
+    parser.add_argument("--games", type=int, default=1000, help="games in each measurement")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     learning = modes[options.mode](options.decisions, options.seed)

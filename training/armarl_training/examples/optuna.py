@@ -16,7 +16,7 @@ from armarl_training.run.run import start_run
 
 
 def search(folder: Path, trials: int, settings: list[str], games: int = 400) -> optuna.Study:
-    """Train a run for every trial, each in its own folder. Return the study with the win rates."""
+    """Train one run per trial, each in its own folder. Return the study with the win rates."""
 
     def objective(trial: optuna.Trial) -> float:
         rate = trial.suggest_float("learning_rate", 1e-4, 3e-3, log=True)

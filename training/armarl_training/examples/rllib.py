@@ -52,7 +52,7 @@ def _learning(config: PPOConfig, module: str, decisions: int, seed: int) -> Lear
 
     def train() -> tuple[int, int]:
         taken = 0
-        before = _illegal(algorithm.env_runner.env)  # RLlib has tried out the environment already
+        before = _illegal(algorithm.env_runner.env)  # RLlib has already tested the environment
         while taken < decisions:
             result = algorithm.train()
             taken = int(result["num_env_steps_sampled_lifetime"])
@@ -71,7 +71,7 @@ def _learning(config: PPOConfig, module: str, decisions: int, seed: int) -> Lear
 
 
 def _illegal(env: Any) -> int:
-    """Count the illegal actions in a runner's environment: a batch, or a vector of AEC games."""
+    """Count the illegal actions so far in a runner's environment: a batch, or several AEC games."""
     inside = [one.unwrapped.env for one in env.envs] if hasattr(env, "envs") else [env.unwrapped]
     return sum(one.endings.illegal for one in inside)
 

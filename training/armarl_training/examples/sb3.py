@@ -13,7 +13,7 @@ from armarl_training.examples.measured import GAME, Learning, LearntPlayer, main
 from armarl_training.vec_env import SeatVecEnv, make_vec_env
 
 SETTINGS: dict[str, Any] = {
-    "n_steps": 16,  # in each of 64 games: many small updates learn faster than few large ones
+    "n_steps": 16,  # per game: many small updates learn faster than few large ones
     "batch_size": 256,
     "n_epochs": 4,
     "gamma": 1.0,  # undiscounted, because all games end
@@ -24,7 +24,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def one_seat(decisions: int, seed: int) -> Learning:
-    """Train in one seat, drawn for every game, with the random player in the other seat."""
+    """Train in one seat, drawn at random for every game, against the random player."""
     env = make_vec_env(GAME, n_envs=64, seed=seed)
     return _learning(MaskablePPO("MlpPolicy", env, seed=seed, **SETTINGS), env, decisions)
 

@@ -29,8 +29,8 @@ from armarl import armadora_v0
 from armarl_training.examples.measured import Learning, main
 
 ENVS = 16
-KEPT, REPLAYS = 50_000, 4  # decisions in the buffer, and how often each is learned from
-AHEAD, TARGET_EVERY = 6, 500  # steps of a return, and updates between copies of the target network
+KEPT, REPLAYS = 50_000, 4  # decisions in the buffer; number of times that each is used
+AHEAD, TARGET_EVERY = 6, 500  # steps per return; updates between two copies to the target network
 TO_THE_END = 200  # number of actions that no two-player game of Armadora exceeds
 
 
@@ -56,7 +56,7 @@ def all_seats(decisions: int, seed: int) -> Learning:
 
 
 def _dqn(space: Any, actions: Any, horizon: int, *, target_every: int = 0) -> DQN:
-    """Build a DQN with returns over `horizon` transitions, double if it has a target network."""
+    """Build a DQN with returns over `horizon` transitions: a double DQN if `target_every` > 0."""
     network = Net(state_shape=space.shape, action_shape=actions.n, hidden_sizes=[128, 128])
     policy = DiscreteQLearningPolicy(
         model=network, action_space=actions, observation_space=space, eps_training=0.1
@@ -74,7 +74,7 @@ def _dqn(space: Any, actions: Any, horizon: int, *, target_every: int = 0) -> DQ
 def _learning(
     algorithm: Any, policy: Any, envs: list[Any], ours: list[Any], decisions: int, seed: int
 ) -> Learning:
-    """Build the trainer. `envs` may have Tianshou's wrapper; `ours` are ArmaRL's environments."""
+    """Build the trainer. `ours` are ArmaRL's environments; in `envs` they may have a wrapper."""
     np.random.seed(seed)
     vector = DummyVectorEnv([lambda env=env: env for env in envs])
     vector.seed(seed)

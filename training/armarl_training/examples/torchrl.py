@@ -2,7 +2,7 @@
 
 TorchRL reads masks from infos (vector environments) or observations (PettingZoo), and needs them as
 bool. In its PettingZoo wrapper every agent acts at every step. The key "mask" says which agent's
-action was played. Only the played actions are learned from, each with its own agent's return.
+action was played. This program learns only from played actions, with the return of their agent.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
     def train() -> tuple[int, int]:
         taken = 0
-        before = envs.unwrapped.endings.illegal  # GymWrapper has tried out the environment already
+        before = envs.unwrapped.endings.illegal  # GymWrapper has already tested the environment
         collector = Collector(env, actor, frames_per_batch=ENVS * STEPS, total_frames=decisions)
         for data in collector:
             with torch.no_grad():
@@ -89,7 +89,7 @@ def all_seats(decisions: int, seed: int) -> Learning:
 
     def play() -> list[tuple[torch.Tensor, ...]]:
         """Play one game. For each agent, return the observations, masks and actions of its
-        decisions, and its return for each of them.
+        decisions, and its return, repeated for each decision.
         """
         with torch.no_grad():
             data = env.rollout(10_000, act, break_when_any_done=True)

@@ -39,7 +39,7 @@ class Anchors:
     """
 
     def __init__(self, game: Game, settings: EvaluationConfig, folder: Path) -> None:
-        """Use the players of the evaluation settings, with the copies of policies in `folder`."""
+        """Create the anchors of the evaluation settings. `folder` contains copies of policies."""
         kept = {"opponents", "progress_games", "seed"}
         self.terms = settings.model_dump(mode="json", include=kept)
         self._game, self._names = game, settings.opponents
@@ -72,7 +72,7 @@ class Anchors:
         return float(-likeliest(tally)[1])
 
     def _shares(self, table: list[int], match: MatchResult) -> list[float]:
-        """Return the games that each side won at a table, as if all tables had equal results."""
+        """Return the number of games won by each side, if all seatings had the same results."""
         holders = dict(zip(self._game.sides, table, strict=True))  # the entrant of each side
         held = list(holders.values())
         games = match.deals

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FORMAT = "armarl-checkpoint-4"
 FILE = "checkpoint.safetensors"
 MOST_SELVES = 1 << 16  # maximum number of earlier versions in the pool
-MOST_BYTES = 8 << 30  # maximum size, enough for the weights and moments of large networks and games
+MOST_BYTES = 8 << 30  # maximum size in bytes; enough for large networks with Adam's moments
 # Errors that NumPy, torch and ArmaRL's checks raise for wrong numbers and names.
 _REFUSALS = (
     ValueError,
@@ -44,7 +44,7 @@ def save_checkpoint(
         game: the game that is learned.
         learner: the learner.
         pool: the opponents.
-        run: the run's own values.
+        run: further values of the run, see `_Run`.
 
     Raises:
         OSError: the file could not be written. The previous checkpoint stays intact.
@@ -67,7 +67,8 @@ def restore(
     """Restore the learner and the pool from the checkpoint in a folder.
 
     Returns:
-        The run's own values, or None if there is no checkpoint. Then nothing changes.
+        The argument `run` of `save_checkpoint`, or None if there is no checkpoint. In that case
+        nothing changes.
 
     Raises:
         PolicyError: the checkpoint is damaged, or it belongs to another game, version, learner or
@@ -82,7 +83,9 @@ def restore(
     except (ValidationError, OSError) as error:
         raise PolicyError(f"{path} is damaged: {brief(error)}") from error
     if not same_json(saved.variant, game.variant):
-        raise PolicyError(f"{path} is for {brief(saved.variant)}, but the run is {game.variant}")
+        raise PolicyError(
+            f"{path} is for {brief(saved.variant)}, but the run is for {game.variant}"
+        )
     if saved.learner.get("kind") != type(learner).__name__:
         raise PolicyError(
             f"{path} is for the learner {brief(saved.learner.get('kind'))}, but {CONFIG_FILE} has "
@@ -91,7 +94,7 @@ def restore(
     try:
         pool.restore(saved.pool.snapshots)
         learner.restore(tensors, saved.learner)
-    except PolicyError:  # about a policy in the pool; its message is complete
+    except PolicyError:  # a policy in the pool cannot be read; the message is complete
         raise
     except _REFUSALS as error:
         raise PolicyError(f"{path} does not fit {CONFIG_FILE}: {brief(error)}") from error
@@ -109,14 +112,15 @@ class _Pool(_Section):
 class _Run(_Section):
     seconds: float = Field(ge=0)
     best: float
-    # Older checkpoints lack these fields. If anything was learned, their head start is over.
+    # Older checkpoints lack these fields. In this case, the head start is over if the learner has
+    # learned from any decision.
     imitated: bool | None = None
     anchors: dict[str, Any] | None = None
     scale: int = Field(0, ge=0, le=MOST)
 
 
 class _Saved(_Section):
-    """The values in addition to the tensors. The learner checks its own part."""
+    """The values of a checkpoint in addition to its tensors. The learner checks `learner`."""
 
     format: str
     variant: dict[str, Any]

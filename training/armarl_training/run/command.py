@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-# Threads that spin while they wait take time from each other when the machine has other work.
+# Without this setting, waiting threads spin, and slow down the others if the machine is busy.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from armarl.common.messages import printable, tell
@@ -215,8 +215,8 @@ def _open(
         changes = [*([str(config)] if config else []), *settings]
         if wrong := [change for change in changes if "=" not in change]:
             raise ConfigError(
-                "a resumed run keeps its configuration; give --resume FOLDER alone or with "
-                f"settings as key=value, not {wrong[0]}"
+                "a resumed run keeps its configuration; after --resume FOLDER only settings as "
+                f"key=value are allowed, not {wrong[0]}"
             )
         _refuse_files(resume)
         return resume_run(resume, changes, code=code)
@@ -231,11 +231,11 @@ def _refuse_files(folder: Path) -> None:
     """Check early that the folder of a run or sweep can be used as a folder.
 
     Raises:
-        RunError: the folder or one of its parents is a file, or TensorBoard's folder in it is one.
+        RunError: the folder, one of its parents, or its folder for TensorBoard is a file.
     """
     for path in (folder / EVENTS, folder, *folder.parents):
         if path.exists() and not path.is_dir():
-            raise RunError(f"{path} is a file, but must be a folder; choose another")
+            raise RunError(f"{path} is a file, but must be a folder; choose another folder")
 
 
 class _ProgressBar:

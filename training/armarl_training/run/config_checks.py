@@ -90,9 +90,10 @@ def _game_of(config: TrainingConfig) -> Game:
 
 
 def resolve_precision(config: TrainingConfig) -> TrainingConfig:
-    """Replace `ppo.precision: auto` with the faster precision on this machine, once per run.
+    """Return a configuration with the faster precision on this machine instead of `auto`.
 
-    A configuration whose learner does not read `ppo.precision` is returned unchanged.
+    A run saves the result in its folder. Configurations of learners that do not read
+    `ppo.precision` are returned unchanged.
 
     Raises:
         ConfigError: there is no such game.
@@ -108,8 +109,8 @@ def resolve_precision(config: TrainingConfig) -> TrainingConfig:
 def reach_cluster(config: TrainingConfig) -> None:
     """Connect to the cluster of a configuration, if it has one, before anything is written.
 
-    With one shard, only the matches at the end of the training need the cluster. A missing cluster
-    would otherwise be noticed too late.
+    With one shard, only the matches at the end of the training need the cluster. Without this
+    function, a missing cluster would be noticed only then.
 
     Raises:
         ImportError: Ray is not installed.
@@ -126,6 +127,6 @@ def enough_memory() -> Iterator[None]:
         yield
     except MemoryError as error:
         raise ConfigError(
-            "environments, rollout_length or network need more memory than there is: "
+            "environments, rollout_length and network need more memory than there is: "
             f"{brief(error)}"
         ) from error

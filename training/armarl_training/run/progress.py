@@ -1,7 +1,7 @@
 """Progress of a run: a table, a curve and TensorBoard events, all in the run's folder.
 
-These files only show the training. If a file cannot be written, one line on stderr says so, and the
-training and its checkpoints continue.
+These files only show the progress. If a file cannot be written, one line on stderr says so, and the
+training continues with its checkpoints.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ProgressLog:
         self._folder = folder
         self._events: Any = None
         self._files = SideFiles(folder, "the training")
-        # TensorBoard discards events from this step on. They were written after the checkpoint.
+        # The step from which TensorBoard discards events. They were written after the checkpoint.
         self._taken_up: int | None = None
 
     def note(self, row: dict[str, float]) -> None:
@@ -122,11 +122,11 @@ class ProgressLog:
             self._events = None
 
     def begin_anew(self) -> None:
-        """Discard all events of an earlier part of the run that left no checkpoint."""
+        """Discard all earlier TensorBoard events, because the run has no checkpoint yet."""
         self._taken_up = 0
 
     def take_up(self, decisions: int) -> None:
-        """Read the rows of the earlier parts of the run, up to the checkpoint.
+        """Read the rows of the table up to the checkpoint from which the run is resumed.
 
         Args:
             decisions: number of decisions at the checkpoint.
@@ -136,8 +136,8 @@ class ProgressLog:
         """
         path = self._folder / TABLE
         try:
-            # Do not use csv.DictReader, which fills short rows: each would take as long as a full
-            # row, however many columns there are.
+            # Do not use csv.DictReader. It fills short rows, so a damaged table with many columns
+            # and many short rows would take very long.
             lines = read_text(path, LARGEST_TABLE).splitlines()
             names, *rest = [*filter(None, csv.reader(lines))] or [[]]
             rows = [_read(dict(zip(names, row, strict=True))) for row in rest]

@@ -3,7 +3,7 @@
 The folder contains:
 
 - `config.yaml`: all settings,
-- `checkpoint.safetensors`: everything that the run depends on,
+- `checkpoint.safetensors`: the full state of the run,
 - `pool/`: earlier versions of the policy, and copies of the policies that were named by path,
 - `policy.safetensors`: the policy at the last checkpoint,
 - `best.safetensors`: the best policy so far against the anchors,
@@ -75,7 +75,7 @@ from armarl_training.run.progress import COLUMNS, CURVE, RATING, RETURNS, TABLE,
 
 POOL = "pool"
 _WRITTEN = (POLICY_FILE, BEST_FILE, CHECKPOINT, TABLE, CURVE)  # files that a run writes
-_MOST_IN_VAIN = 100  # number of iterations without a decision to learn from that end the run
+_MOST_IN_VAIN = 100  # maximum number of successive iterations without a decision to learn from
 
 
 @dataclass(frozen=True)
@@ -85,15 +85,15 @@ class Report:
     Attributes:
         decisions: number of decisions learned from so far.
         done: fraction of the training that is over, by decisions or by the clock, in [0, 1].
-        seconds: training time so far, over all parts of the run.
+        seconds: training time so far, including the time before the run was resumed.
         returns: the learner's mean return in its latest games, by opponent.
         rating: rating at the last checkpoint, in Elo points above the first of
             `evaluation.opponents`. None until the policy has been rated against the current
             anchors.
         headline: text to show instead of the usual numbers, such as the progress of the head
             start. Empty otherwise.
-        seconds_left: estimated time left, from the average pace since this part of the run began.
-            Infinite at its start.
+        seconds_left: estimated time left, from the average pace since the run was started or
+            resumed. Infinite before the pace is known.
 
     Example:
         >>> report = Report(decisions=5000, done=0.25, seconds=60.0, returns={"greedy": -0.1})
@@ -166,7 +166,7 @@ class Run:
         self.log = ProgressLog(folder, len(set(self.game.sides)))
         self._files = SideFiles(folder, "the training")
         self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
-        self.seconds_before = 0.0  # time of earlier parts of this run and earlier calls of `train`
+        self.seconds_before = 0.0  # time before resuming and in earlier calls of `train`
         self.best = -1.0  # the highest mean win rate against the anchors
         self._imitated = False  # whether the head start is over
         self._measured_otherwise = False  # whether the last measurement had other settings
@@ -189,8 +189,8 @@ class Run:
         """Lock the folder, which must exist. If this run has the lock already, do nothing.
 
         Raises:
-            RunError: another process, or another run in this process, has the lock; or the folder's
-                run was continued after this run was closed.
+            RunError: another process, or another `Run` in this process, has the lock; or another
+                `Run` has continued the run in the folder after this one was closed.
         """
         if self._lock is not None:
             return
@@ -219,7 +219,7 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Training time of all parts of the run, in seconds. The clock runs only during `train`."""
+        """Total time in `train`, in seconds, including the time before the run was resumed."""
         now = 0.0 if self._started is None else time.monotonic() - self._started
         return self.seconds_before + now
 
@@ -234,8 +234,8 @@ class Run:
     def train(self, watch: Watch | None = None) -> bool:
         """Train to the end, or until Ctrl-C or a termination signal.
 
-        The run saves a checkpoint at the end. It is closed afterwards, also after an error. Outside
-        the main thread, no signal stops the training, only its end or an error that `watch` raises.
+        The run saves a checkpoint at the end. It is closed afterwards, even after an error. Outside
+        the main thread, signals do not stop the training, but an error that `watch` raises does.
 
         Args:
             watch: called with a `Report` before every iteration and during the head start.
@@ -286,7 +286,7 @@ class Run:
         self.pool.take(self.learner.policy(average=False), self.decisions)
 
     def _iterate(self) -> dict[str, float]:
-        """Call `Learner.iterate`. Add a note to an error, which says how to resume the run."""
+        """Call `Learner.iterate`. If it raises an error, add a note on how to resume the run."""
         try:
             statistics = _checked(self.learner.iterate(self.done))
         except Exception as error:
@@ -311,12 +311,12 @@ class Run:
         refuse_diverged(self.learner.save()[0])
         try:
             self._measure()
-        finally:  # keep what was learned even if an anchor fails
+        finally:  # save the learned weights even if a match against an anchor fails
             self._write()
         self.export()
 
     def _write(self) -> None:
-        """Write the table and the curve if possible, then the checkpoint."""
+        """Write the table and the curve, if they can be written, and then the checkpoint."""
         details = {
             "seconds": self.seconds,
             "best": self.best,
@@ -325,7 +325,7 @@ class Run:
             "scale": self.log.scale,
         }
         try:
-            self.log.draw()  # before the checkpoint: a resumed run ignores rows after it
+            self.log.draw()  # first, because a resumed run ignores rows after its checkpoint
             save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
             self._stands = _stand_of(self.folder)
         except OSError as error:
@@ -473,8 +473,8 @@ class Run:
     def _measure(self) -> None:
         """Play a short match against each anchor, and export the policy if it is the best so far.
 
-        Do nothing if this policy was measured already. This happens at the end of a run, and if a
-        finished run is killed and resumed.
+        Do nothing if this policy was measured already. This is the case at the end of a run, and if
+        a finished run is killed and resumed.
         """
         if self.config.evaluation.progress_games == 0 or self.decisions == 0:
             return
@@ -522,9 +522,9 @@ class Run:
 
     @contextmanager
     def _stop_on_signal(self) -> Iterator[None]:
-        """Stop after the update at the first Ctrl-C or SIGTERM, and at once at the second.
+        """Stop at the end of the update after the first Ctrl-C or SIGTERM.
 
-        The first signal is acknowledged on stderr at once. A second Ctrl-C raises
+        A line on stderr acknowledges the first signal immediately. A second Ctrl-C raises
         KeyboardInterrupt, and a second SIGTERM ends the process. Do nothing outside the main
         thread, because only the main thread receives signals.
         """
@@ -540,8 +540,8 @@ class Run:
             # stderr may be closed, or the program may be writing a line to it.
             with suppress(OSError, RuntimeError, ValueError):
                 tell(
-                    "\nstopping at the end of this update; a second Ctrl-C stops at once, without "
-                    "saving",
+                    "\nstopping at the end of this update; a second Ctrl-C stops immediately, "
+                    "without saving",
                     to=sys.stderr,
                 )
 
@@ -588,7 +588,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     folder = Path(folder)
     if (folder / CONFIG_FILE).exists():
         raise RunError(
-            f"{folder} already holds a run; resume it with --resume, or name another folder"
+            f"{folder} already contains a run; resume it with --resume, or name another folder"
         )
     refuse_to_write_over(folder, _WRITTEN, f"no run ({CONFIG_FILE})", RunError)
     reach_cluster(config)
@@ -596,7 +596,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     text = run.config.dump()
     if len(text.encode()) > MOST_BYTES:
         raise ConfigError(
-            f"with all its settings, the configuration takes {len(text.encode()):,} bytes, but a "
+            f"with all its settings, the configuration has {len(text.encode()):,} bytes, but a "
             f"run can store at most {MOST_BYTES:,}; name fewer players"
         )
     run.begin()
@@ -604,7 +604,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     run.hold()
     try:
         if (folder / CONFIG_FILE).exists():
-            raise RunError(f"{folder} already holds a run, which another process just started")
+            raise RunError(f"{folder} already contains a run, which another process just started")
         run.keep_policies()
         write_text(folder / CONFIG_FILE, text)
     except BaseException:
@@ -647,7 +647,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
     """
     folder = Path(folder)
     if not (folder / CONFIG_FILE).is_file():
-        raise RunError(f"{folder} holds no run: it has no {CONFIG_FILE}")
+        raise RunError(f"{folder} contains no run: it has no {CONFIG_FILE}")
     lock = lock_run(folder)
     try:
         kept = load_config(folder / CONFIG_FILE)
@@ -670,13 +670,14 @@ def _refuse_less_than_done(run: Run, kept: TrainingConfig) -> None:
     """Refuse a new limit of a resumed run that the run has already passed.
 
     Raises:
-        ConfigError: `total_decisions` or `time_limit_minutes` is below the run's present count.
+        ConfigError: `total_decisions` or `time_limit_minutes` is below what the run has used.
     """
     total, limit = run.config.total_decisions, run.config.time_limit_minutes
-    ends = f"use total_decisions={run.decisions} to end it there"
+    ends = f"use total_decisions={run.decisions} to end it now"
     if total != kept.total_decisions and total < run.decisions:
         raise ConfigError(
-            f"total_decisions={total}: the run has already learned from {run.decisions:,}; {ends}"
+            f"total_decisions={total}: the run has already learned from {run.decisions:,} "
+            f"decisions; {ends}"
         )
     if limit is not None and limit != kept.time_limit_minutes and 60 * limit < run.seconds:
         raise ConfigError(
@@ -690,7 +691,7 @@ def _checked(statistics: Any) -> dict[str, float]:
 
     Raises:
         TypeError: the statistics are not a mapping with names as keys.
-        ValueError: a name is that of a column that the run writes.
+        ValueError: a name is reserved for a column that the run writes.
     """
     if not isinstance(statistics, Mapping) or not all(isinstance(k, str) for k in statistics):
         raise TypeError(

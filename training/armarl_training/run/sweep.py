@@ -1,8 +1,8 @@
 """`armarl sweep`: Optuna searches for good settings with training runs of one configuration.
 
 The folder contains `sweep.yaml` (the configuration and the search space), `study.db` (Optuna's
-study), a run folder for every trial, `sweep.csv` and `sweep.svg`. A sweep that was stopped or
-killed continues where it was, even in the middle of a trial.
+study), a run folder for every trial, `sweep.csv` and `sweep.svg`. The same command continues a
+sweep that was stopped or killed, even in the middle of a trial.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def read_space(settings: list[str]) -> tuple[Space, list[str]]:
 
     Args:
         settings: ranges and choices such as `key=1e-4..3e-3:log`, `key=1..4`, `key=relu,tanh` and
-            `key=[64],[128,64]`. All trials share any other `key=value`.
+            `key=[64],[128,64]`. Any other `key=value` is the same in all trials.
 
     Raises:
         ConfigError: the ends of a range are not in order, a value is not YAML, a key is given
@@ -185,7 +185,7 @@ class Sweep:
             ClusterError: no cluster answers at the address `ray`. No folder is created.
         """
         if (folder / CONFIG_FILE).exists() and not (folder / SWEEP).exists():
-            raise RunError(f"{folder} holds a run, not a sweep; choose another --folder")
+            raise RunError(f"{folder} contains a run, not a sweep; choose another --folder")
         self.space, fixed = read_space(settings)
         if not self.space:
             raise ConfigError(
@@ -273,7 +273,7 @@ class Sweep:
             if (folder / CONFIG_FILE).exists():
                 begun = load_config(folder / CONFIG_FILE)
                 if begun != _as_begun(config, begun):
-                    raise RunError(f"{folder} holds a run with other settings; remove it")
+                    raise RunError(f"{folder} contains a run with other settings; remove it")
                 begin = partial(resume_run, folder, code=self._code)
             else:
                 begin = partial(start_run, config, folder, code=self._code)
@@ -308,9 +308,9 @@ class Sweep:
         return self.config.overridden(_settings(chosen), "a trial's configuration")
 
     def _check_space(self) -> None:
-        """Refuse unknown settings, and values that are wrong on their own.
+        """Refuse unknown settings, and values that no trial could use.
 
-        If values are wrong only in combination, the trials that draw them report this.
+        If values are wrong only in combination, the trials that draw this combination fail.
         """
         for key, values in self.space.items():
             for word in _ends(values):
@@ -352,8 +352,8 @@ class Sweep:
             raise RunError(f"{path} is damaged: {error}") from error
         if found != said:
             raise RunError(
-                f"{self.folder} holds a sweep of another configuration or with other settings; use "
-                "the same command to continue it, or choose another --folder"
+                f"{self.folder} contains a sweep of another configuration or with other settings; "
+                "use the same command to continue it, or choose another --folder"
             )
 
     def _open(self) -> optuna.Study:
@@ -372,7 +372,7 @@ class Sweep:
                 direction="maximize",
                 load_if_exists=True,
             )
-        except Exception as error:  # an error of SQLAlchemy, which only Optuna depends on
+        except Exception as error:  # SQLAlchemy's errors; we do not import SQLAlchemy
             raise RunError(f"{path} cannot be used: {brief(error, 300)}") from error
 
     def _sampler(self, trial: int) -> optuna.samplers.BaseSampler:
@@ -397,7 +397,7 @@ class Sweep:
 
 
 def _opening(path: Path) -> dict[str, Any]:
-    """Return SQLAlchemy's arguments to open a file. In a URL, ? or % would name another file."""
+    """Return SQLAlchemy's arguments to open a file, even if its path has characters such as ?."""
     return {"creator": partial(sqlite3.connect, path, timeout=60, check_same_thread=False)}
 
 
@@ -408,7 +408,7 @@ def _as_begun(config: TrainingConfig, begun: TrainingConfig) -> TrainingConfig:
 
 
 def _reason(error: Exception) -> str:
-    """Return the text of an error. Add the type of errors of other packages, often too short."""
+    """Return the text of an error, preceded by the error's type unless ArmaRL defines it."""
     ours = isinstance(error, ConfigError | RunError | PolicyError)
     return str(error) if ours else f"{type(error).__name__}: {error}"
 

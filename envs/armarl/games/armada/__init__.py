@@ -51,7 +51,7 @@ from armarl.games.armada.text.tell import tell
 from armarl.games.armada.validity.valid import FAULTS, valid
 
 VERSION = 2
-EARLIER = (1,)  # policies of these versions can still play, because only rules changed since
+EARLIER = (1,)  # policies of these versions can still play: only rules have changed
 VERBS = Verbs(
     start=apply.start,
     legal=apply.legal,
@@ -91,8 +91,8 @@ def make(
         players: number of players, 2 to 4. With two, each plays two colours. With three, one lair
             is nobody's.
         cards: play with the cards of the third edition (ADA-32 to ADA-36).
-        enrolment: allow enrolment, which gives bands for lairs and central territories held
-            (ADA-31).
+        enrolment: allow enrolment, which gives bands for the lairs and central territories that a
+            colour holds (ADA-31).
         max_turns: number of colour turns after which the game is truncated, 1 to MOST_TURNS
             (ADA-30).
         chart: a chart to use instead of the standard one, in any form that
@@ -156,7 +156,7 @@ def _make(
         "max_turns": max_turns,
         "chart": None if chart == load_chart() else chart.text or chart.as_dict(),
     }
-    # Omit the standard dice from the options. Files from before other dice existed do the same.
+    # Omit the standard dice: the options then equal those in files older than the option `dice`.
     if dice != load_dice():
         options |= {"dice": dice.as_dict()}
     fixed = _fixed(cards, enrolment, chart, dice)
@@ -216,10 +216,10 @@ def _fixed(cards: bool, enrolment: bool, chart: Chart, dice: Dice) -> Any:
 
 
 def _fill_borders(fixed: Any, chart: Chart) -> None:
-    """Write the chart's borders into `fixed`, as lists and as sets.
+    """Write the chart's borders into `fixed`, as a list and as sets.
 
-    The list has every border in both directions, borders to land first. Each place has the index
-    of its first border to land and of its first border to sea.
+    The list has every border in both directions, the borders to land first. `fixed` also gets, for
+    each place, the indices of its first border to land and of its first border to sea.
     """
     to_land, to_sea = directed_borders(chart)
     borders = np.array(to_land + to_sea)

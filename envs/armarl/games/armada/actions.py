@@ -3,13 +3,13 @@
 One action is one line of the notation on the rules page. An order that needs numbers becomes a
 chain of decisions: `move A B` names the two places, then `count n` and `gold n` follow as separate
 actions. This keeps the table at 1,480 actions on the standard chart (1,806 with cards and
-enrolment). Moves with their numbers included would need over a million. An order without numbers
+enrolment). A table of moves with their numbers would need over a million. An order without numbers
 is a single decision, which keeps games as short as possible. Moves, attacks and voyages each use a
-*border* in one of its two directions, so no id is spent on places that do not touch.
+*border* in one of its two directions, so no id is used for places that do not touch.
 
 Every table lists the families below in this order and leaves out the families of options that are
-off. The first id of each family depends on the chart and is part of the state (`first` in
-`state.STATE`).
+off. The first id of each family depends on the chart. It is in the variant's record (`first` in
+`state.FIXED`).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def post_places(chart: Chart) -> list[int]:
 
 
 def directed_borders(chart: Chart) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return every border in both directions as (from, to): the list to land, the list to sea."""
+    """Return two lists of the borders as (from, to), in both directions: to land, and to sea."""
     both = [(a, b) for a, places in enumerate(chart.neighbours) for b in places]
     land = [(a, b) for a, b in both if not chart.is_sea(b)]
     return land, [(a, b) for a, b in both if chart.is_sea(b)]
@@ -154,7 +154,7 @@ def families(chart: Chart, cards: bool, enrolment: bool) -> list[ActionFamily]:
             "answer",
             "{}",
             ANSWERS if cards else (),
-            "answer a roll, or whether to raid (ADA-32, ADA-33)",
+            "play a card after a roll, begin a raid, or decline (ADA-32, ADA-33)",
         ),
     ]
 

@@ -1,9 +1,9 @@
-"""The style admiral: style numbers found by evolution strategies, not set by hand.
+"""The numbers of the style admiral, which evolution strategies found, not a person.
 
-Each generation played thousands of games. Every game varied the current numbers at random. The
-opponents were the other styles, except the held-out style, and the admiral itself. The numbers then
-moved towards the variants that won (evolution strategies: Salimans et al., 2017).
-docs/games/scripted-players.md gives its strength.
+Each generation played thousands of games. In every game the current numbers were varied at random.
+The opponents were the other styles, except the held-out style, and the admiral itself. The numbers
+then moved towards the variants that won (evolution strategies: Salimans et al., 2017). The
+win rates of the style are in docs/games/scripted-players.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The three dice of Armada as data: the standard dice, or dice of your own (ADA-7)."""
+"""The three dice of Armada as data: the standard dice, or your own dice (ADA-7)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from armarl.games.armada.chart.checks import shortened
 DIE_NAMES = ("combat", "gold", "tribes")
 SIDES = 6  # sides of each die
 MOST = 12  # highest face: a find is doubled at most twice, so it stays below the supply of 50
-MAX_BYTES = 2**12  # maximum length of a text; the time to parse TOML may grow with its square
+MAX_BYTES = 2**12  # maximum length of a text, because TOML may take quadratic time to parse
 STANDARD = Path(__file__).with_name("dice.toml")
 
 _FORMS = (
@@ -27,7 +27,7 @@ _FORMS = (
 
 
 class DiceError(ValueError):
-    """Raised for dice that break ADA-7. The message names the die and the fault."""
+    """Raised for dice that break ADA-7 or cannot be read. The message says what is wrong."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Dice:
         tribes: tribes found or bands raised, 0 to 12.
 
     Raises:
-        DiceError: a die has another number of faces, or a face that it cannot have.
+        DiceError: a die does not have six faces, or a face is out of range.
 
     Example:
         >>> from armarl.games.armada.dice import Dice
@@ -71,7 +71,7 @@ def _checked(die: str, faces: Any) -> tuple[int, ...]:
     """Return the faces of a die as a tuple of ints.
 
     Raises:
-        DiceError: their number is not SIDES, or a face is out of range.
+        DiceError: the number of faces is not SIDES, or a face is out of range.
     """
     found = list(faces) if isinstance(faces, list | tuple) else None  # a copy that cannot change
     if found is None or len(found) != SIDES:
@@ -113,7 +113,7 @@ def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Di
     if source is None:
         return _standard()
     if isinstance(source, Dice):
-        return Dice(*source.faces)  # checked again, because a subclass may have other faces
+        return Dice(*source.faces)  # checked again, because a subclass may have any faces
     if isinstance(source, Mapping):
         return _of_mapping(dict(source))
     if isinstance(source, str) and "\n" in source:
@@ -124,7 +124,7 @@ def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Di
         return _of_text(read_text(Path(source), MAX_BYTES))
     except OSError as error:
         raise type(error)(f"{brief(error)}; {_FORMS}") from error
-    except ValueError as error:  # DiceError too
+    except ValueError as error:  # DiceError is one of them
         raise DiceError(f"{brief(source)}: {error}") from error
 
 
@@ -136,7 +136,9 @@ def _standard() -> Dice:
 def _of_text(text: str) -> Dice:
     """Read the text of a TOML file."""
     if len(text) > MAX_BYTES:
-        raise DiceError(f"the text of dice may have at most {MAX_BYTES:,} characters")
+        raise DiceError(
+            f"the text of dice may have at most {MAX_BYTES:,} characters, not {len(text):,}"
+        )
     try:
         dice = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # not TOML, or thousands of digits or brackets

@@ -2,13 +2,13 @@
 
 Depth-limited search uses this estimate. Each colour has a strength: the exponential of a weighted
 sum of its territories, bands, gold, ships and cards, and of its nearness to victory (ADA-27). The
-win probability of a player is proportional to the strengths of its colours, unless the game is
-truncated first.
+win probability of a player is proportional to the sum of the strengths of its colours, unless the
+game is truncated first.
 
 The weights were fitted by maximum likelihood of the winners, on positions from games between greedy
 players that played 5, 20 or 50 percent of their actions at random, with and without cards. The
 weights for two players come from games of an earlier greedy player. Weights fitted to all games of
-the current player did no better.
+the current player were no better.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ MOST_MEN = 5  # maximum number of bands counted on a post
     CENTRAL_TERRITORY,  # each central territory owned
     ONE_SHORT,  # being one territory short of victory (ADA-27)
     VICTORY,  # being in victory without a claim that is due (ADA-28)
-    CLAIM,  # being in victory with such a claim
-    CLAIM_AHEAD,  # with a claim, each colour whose turn comes before the claim is judged
+    CLAIM,  # being in victory with a claim that is due
+    CLAIM_AHEAD,  # each colour whose turn comes before that due claim is judged
     BAND,  # each band on the board
-    BAND_OUT,  # each band outside its own lair, in addition to BAND
-    GOLD,  # each piece of gold on its territories and ships
-    CREW,  # each ship it crews
+    BAND_OUT,  # each band outside the colour's own lair, in addition to BAND
+    GOLD,  # each piece of gold on the colour's territories and ships
+    CREW,  # each ship that the colour crews
     CARD,  # each card in the player's hand
     COUP,  # each coup left in the colour's turn or raid under way
 ) = range(16)
@@ -107,7 +107,7 @@ ROUNDS = 7.0  # average number of rounds from a position to the end of its game
 def evaluate(s: State, out: Returns, fixed: State) -> None:
     """Write the expected "win" return of every seat into `out`, float64, shape (players,).
 
-    The state must not be over and must hide nothing. The estimates add up to 0.
+    The game must not be over, and the state must not be concealed. The estimates add up to 0.
     """
     total = 0.0
     out[:] = 0.0
@@ -130,7 +130,7 @@ def _chance_to_end(s: State) -> Real:
 
 @kernel
 def _log_strength(s: State, colour: Int, fixed: State) -> Real:
-    """Return the weighted sum for a colour, the logarithm of its strength."""
+    """Return the weighted sum for a colour: the logarithm of its strength."""
     row, owned = np.int64(s.players > 2), territories_of(s, colour)
     total = WEIGHTS[row, HOLDS_LAIR] * (lairs_held(owned) > 0)
     total += WEIGHTS[row, POST] * posts_owned(owned, fixed)
@@ -150,7 +150,7 @@ def _log_strength(s: State, colour: Int, fixed: State) -> Real:
 
 @kernel
 def _worth_of_pieces(s: State, row: Int, colour: Int) -> Real:
-    """Return the part of the sum for bands, gold and ships."""
+    """Return the part of the weighted sum for bands, gold and ships."""
     bands, at_home, gold, crews = 0, 0, 0, 0
     for place in range(s.places):
         own = s.owner[place] == colour
@@ -170,7 +170,7 @@ def _worth_of_pieces(s: State, row: Int, colour: Int) -> Real:
 
 @kernel
 def _bands_on_posts(s: State, colour: Int, fixed: State) -> Int:
-    """Return the number of bands on own posts, at most MOST_MEN counted on each."""
+    """Return the number of bands on a colour's posts. At most MOST_MEN per post are counted."""
     bands = 0
     for post in range(ALL_POSTS):
         place = post_place(post, fixed)
@@ -182,7 +182,7 @@ def _bands_on_posts(s: State, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int, fixed: State) -> Real:
-    """Return the part of the sum for nearness to victory (ADA-27) and for a claim (ADA-28)."""
+    """Return the part of the weighted sum for nearness to victory and for a claim (ADA-28)."""
     missing = _missing(s, colour, owned, fixed)
     if missing > 1:
         return 0.0

@@ -1,4 +1,4 @@
-"""Help for a person who plays Armada on a page: places to click, the question, how to play."""
+"""Help for a person who plays Armada on a web page: places to click, questions, how to play."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from armarl.core.game import Game
 
 _QUESTIONS = {
-    NUMBER_BANDS: "How many bands go (ADA-17)?",
-    NUMBER_GOLD: "How much gold goes with them (ADA-17)?",
+    NUMBER_BANDS: "How many bands move (ADA-17)?",
+    NUMBER_GOLD: "How much gold moves with the bands (ADA-17)?",
     PLACE_ENROLLED: "Where does the enrolled band go (ADA-31)?",
     PAY_GOLD: "From where do you pay one gold (ADA-32)?",
-    PLACE_RECRUITS: "The die gives {roll} bands: on which territory of yours (ADA-32)?",
-    PLACE_NATIVES: "The die gives {roll} tribes: on which central territory (ADA-32)?",
+    PLACE_RECRUITS: "Which of your territories gets the {roll} bands from the die (ADA-32)?",
+    PLACE_NATIVES: "Which central territory gets the {roll} tribes from the die (ADA-32)?",
     ANSWER_ATTACK: "The roll is {roll}. Do you play `attack`, for 2 hits (ADA-32)?",
     ANSWER_DEFENCE: "You are attacked, and the roll is {roll}. Do you play `defence` (ADA-32)?",
     ANSWER_RAID: "Do you interrupt this turn with a raid of 3 coups (ADA-33)?",
-    PEEKING: "Take the last card looked at, or look at the next one for a coup (ADA-32)?",
+    PEEKING: "Do you take the last card looked at, or look at the next one for a coup (ADA-32)?",
 }
 
 OPTIONS = {
@@ -65,7 +65,7 @@ HOW_TO_PLAY = (
         "The aim",
         "With one colour, own at least 4 territories of one lair, and either 3 trading posts with "
         "the Centre among them or 4 cities in enemy lairs. You then claim victory, and win if you "
-        "still have all of it at the end of your next turn (ADA-27, ADA-28). A territory is yours "
+        "also own enough at the end of your next turn (ADA-27, ADA-28). A territory is yours "
         "from the moment you enter it, even when your bands have left (ADA-18).",
     ),
     (
@@ -84,7 +84,7 @@ HOW_TO_PLAY = (
     (
         "Exploring",
         "Central territories hide gold and tribes. Click one next to your ship or your bands: two "
-        "dice tell what is there (ADA-21). Tribes must be beaten before you enter.",
+        "dice decide what is there (ADA-21). Tribes must be beaten before you enter.",
     ),
     (
         "Fighting",
@@ -98,7 +98,7 @@ HOW_TO_PLAY = (
     ),
     (
         "Two, three and four players",
-        "With two players each has two colours, which take turns of their own and never share a "
+        "With two players each has two colours, which take separate turns and never share a "
         "place (ADA-11). With three, one lair is nobody's and only defends (ADA-12).",
     ),
 )
@@ -107,19 +107,19 @@ HOW_TO_PLAY = (
 def _claims(state: State) -> str:
     """Return sentences about the claims of victory, to add to a question."""
     return "".join(
-        f" {claim_in_words(claim.colour)} It wins if it still has all that it needs at the end of "
+        f" {claim_in_words(claim.colour)} It wins if it still owns enough at the end of "
         f"{'its turn' if claim.this_turn else 'its next turn'} (ADA-28)."
         for claim in claims_of(state)
     )
 
 
 def cells(game: Game) -> list[str]:
-    """Return the ids of the places in the picture, by cell of the action table."""
+    """Return the ids of the places in the picture, in the order of the action table's cells."""
     return [f"place-{name}" for name in game.attributes["chart"].places]
 
 
 def edges(game: Game) -> list[str]:
-    """Return an empty list: an order along a border names two places."""
+    """Return an empty list: to give an order along a border, a person clicks two places."""
     return []
 
 
@@ -131,8 +131,8 @@ def must_remember(game: Game) -> bool:
 def warnings(game: Game, state: State) -> dict[str, str]:
     """Return warnings before actions that cannot be taken back, by action family."""
     said = {
-        "explore": "Two dice tell what is there. That costs a coup and cannot be taken back "
-        "(ADA-21).",
+        "explore": "Two dice decide what is there. Exploring costs a coup and cannot be taken "
+        "back (ADA-21).",
         "scuttle": "To scuttle is to sink this ship, so that nobody can use it. Gold aboard is "
         "lost (ADA-24).",
     }
@@ -154,7 +154,7 @@ def question(game: Game, state: State) -> tuple[str, list[int]]:
     if stage == SPREAD_BANDS:
         place, left = int(s["target"]), int(s["due"])
         name = game.attributes["chart"].places[place]
-        rest = "It may be 0, and your last territory takes what is left"
+        rest = "The number may be 0, and your last territory gets the rest"
         return f"How many of the {left} bands left go on {name}? {rest} (ADA-13).", [place]
     if stage == ORDER:
         coups = int(s["coups"][s["raid"]])

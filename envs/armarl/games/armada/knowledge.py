@@ -4,14 +4,15 @@ Everything is public except the cards in other hands, the cards a strategist loo
 of the deck. A seat may know more than the current position shows: it has seen cards, and it has
 seen which players were asked for a card. The state keeps this knowledge:
 
-- `remembered[seat]`: cards that the seat's strategist saw and left. Then the deck was shuffled.
-  These cards are still in the deck, except for those that others have drawn since: at most
-  `drawn[seat, other]` of them are in the other's hand, among its most recent cards.
-- `answers[seat]`: a player who was asked for a card (ADA-32, ADA-33) holds it until it plays one. A
-  player who was not asked, although a holder would have been, lacks it until it draws.
+- `remembered[seat]`: cards that the seat's strategist saw and left in the deck. The deck was then
+  shuffled. These cards are still in it, except for those that other seats have drawn since. At most
+  `drawn[seat, other]` of them are in the hand of seat `other`, among its most recent cards.
+- `answers[seat]`: a player that was asked for a card (ADA-32, ADA-33) holds such a card until it
+  plays one. A player that was not asked, although a holder of the card would have been asked, lacks
+  the card until it draws.
 
-A seat could also draw conclusions from turns that end by themselves (ADA-15, ADA-26). The state
-does not keep these.
+A seat could also draw conclusions from turns that end automatically (ADA-15, ADA-26). The state
+does not keep these conclusions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from armarl.games.armada.state import ANSWER_CARDS, ANSWERS, CARDS, COPIES, PEEK
 
 HELD, LACKED = 1, -1  # values of the state's field `answers`; 0: unknown
 _MOST_DEALS = 4096  # maximum number of attempts to deal hidden hands that agree with the knowledge
-_MIXING, _MOST_SWAPS = 4, 4096  # then: swaps per card of these hands, maximum number of swaps
+_MIXING, _MOST_SWAPS = 4, 4096  # after these attempts: swaps per card, maximum number of swaps
 
 
 # --- memory --------------------------------------------------------------------------------------
@@ -41,7 +42,7 @@ def forget_all(s: State) -> None:
 
 @kernel
 def note_draw(s: State, seat: Int, card: Int) -> None:
-    """Record that a card went from the deck to a hand, seen only by its seat."""
+    """Record that a seat drew a card from the deck, which only this seat saw."""
     for answer in range(ANSWERS):
         s.answers[seat, answer] = max(s.answers[seat, answer], 0)
     for other in range(s.players):
@@ -53,7 +54,7 @@ def note_draw(s: State, seat: Int, card: Int) -> None:
 
 @kernel
 def note_play(s: State, seat: Int, card: Int) -> None:
-    """Record that a card was played from a hand. Another seat may remember that very card."""
+    """Record that a card was played from a hand. Another seat may remember this very card."""
     for other in range(s.players):
         if s.drawn[other, seat] > 0:
             s.remembered[other, card] = max(s.remembered[other, card] - 1, 0)
@@ -65,10 +66,10 @@ def note_play(s: State, seat: Int, card: Int) -> None:
 
 @kernel
 def remember_looked(s: State, seat: Int) -> None:
-    """ADA-32: update the memory of a strategist's seat after its look at the deck.
+    """ADA-32: update the memory of a seat whose strategist has looked at the deck.
 
-    The cards looked at are in the deck. The remembered cards are in the deck too, except for the
-    number that others drew.
+    The cards looked at are in the deck. The remembered cards are also in the deck, except for as
+    many as other seats have drawn.
     """
     drawn = 0
     for other in range(s.players):
@@ -82,7 +83,7 @@ def remember_looked(s: State, seat: Int) -> None:
 
 @kernel
 def is_asked(s: State, seat: Int, answer: Int) -> Int:
-    """ADA-32, ADA-33: return whether a player is asked for a card. It is asked if it holds one.
+    """ADA-32, ADA-33: return whether a player is asked for a card: whether it holds one.
 
     All players learn the result. A `seat` of -1 stands for no player.
     """
@@ -102,18 +103,18 @@ def number_on_top(s: State, card: Int, depth: Int) -> Int:
     return n
 
 
-# --- what a seat knows ---------------------------------------------------------------------------
+# --- the knowledge of a seat ---------------------------------------------------------------------
 
 
 @kernel
 def known_top(s: State, seat: Int) -> Int:
-    """ADA-37: return how many top cards of the deck a seat knows from its strategist's look."""
+    """ADA-37: return the number of top cards of the deck that a seat's strategist has seen."""
     return np.int64(s.looked) if s.stage == PEEKING and s.to_move == seat else 0
 
 
 @kernel
 def conceal(s: State, seat: Int) -> None:
-    """ADA-37: remove from `s` all that a seat may not know: other hands, the deck, the future."""
+    """ADA-37: remove from `s` what a seat may not know: other hands, the deck, the generator."""
     s.deck[: s.deck_size - known_top(s, seat)] = 0
     for player in range(s.players):
         if player != seat:
@@ -124,10 +125,10 @@ def conceal(s: State, seat: Int) -> None:
 
 @kernel
 def determinise(s: State, seat: Int, number: Int) -> None:
-    """Replace all that a seat may not know by a random deal that agrees with what it may know.
+    """Replace all hidden information by a random deal that agrees with a seat's knowledge.
 
-    `s` may be a concealed state. `number` (int64) seeds both the deal and the state's future. The
-    other seats remember nothing.
+    `s` may be a concealed state. `number` (int64) seeds both the deal and the state's random number
+    generator. The memory of the other seats is cleared.
     """
     seed(s, number)
     if s.cards:
@@ -136,9 +137,9 @@ def determinise(s: State, seat: Int, number: Int) -> None:
         _deal_unseen(s, seat)
 
 
-# The cards that a seat has not seen are laid out in the deck's array: the deck's cards below the
-# known top, then the other hands from `deck_size` on, the lowest seat first. A card that must be in
-# the deck, or have been drawn from it since, is marked by adding CARDS to it.
+# The cards that a seat has not seen are laid out in the deck's array: first the deck's cards below
+# the known top, then, from index `deck_size` on, the other hands, the lowest seat first. CARDS is
+# added to a card to mark that it is in the deck, or was drawn from it after the seat saw it.
 
 
 @kernel
@@ -146,8 +147,8 @@ def _deal_unseen(s: State, seat: Int) -> None:
     """Deal the cards that a seat has not seen at random to the other hands and the deck.
 
     The hands are dealt until they agree with what the seat knows, so all deals that agree are
-    equally likely. A few deals are usually enough. If the knowledge is so unusual that no deal
-    agrees, swaps of cards lead to a deal that agrees.
+    equally likely. A few deals are usually enough. If the knowledge is so unusual that none of
+    _MOST_DEALS deals agrees, swaps of cards lead to a deal that agrees.
     """
     known = known_top(s, seat)
     unseen = _lay_out(s, seat, known)
@@ -165,14 +166,14 @@ def _deal_unseen(s: State, seat: Int) -> None:
 
 @kernel
 def _deal_cells(s: State, known: Int, first: Int, end: Int) -> None:
-    """Fill the unseen cells from `first` up to `end` with random cards from those below `end`."""
+    """Fill the unseen cells from `first` up to `end` with random cards of the cells below `end`."""
     for i in range(end - 1, max(first, 1) - 1, -1):
         _swap(s, _cell(s, known, i), _cell(s, known, random_below(s, i + 1)))
 
 
 @kernel
 def _agrees(s: State, seat: Int) -> Int:
-    """Return whether the hands laid out agree with what a seat knows."""
+    """Return whether the laid-out hands agree with what a seat knows."""
     faults = 0
     for player in range(s.players):
         if player != seat:
@@ -210,10 +211,10 @@ def _swap(s: State, a: Int, b: Int) -> None:
 
 @kernel
 def _put_right(s: State, seat: Int, known: Int, unseen: Int) -> None:
-    """Swap cards at random, never for more faults, until all hands agree with the seat's knowledge.
+    """Swap cards at random until all hands agree with the seat's knowledge.
 
-    Once there are no faults, this is a random walk over the deals that agree (Metropolis et al.
-    1953), which visits all of them equally often.
+    No swap adds contradictions. Once there are none, the swaps are a random walk over the deals
+    that agree (Metropolis et al. 1953), which visits all of them equally often.
     """
     in_hands = known + unseen - s.deck_size
     faults = 0
@@ -236,7 +237,7 @@ def _put_right(s: State, seat: Int, known: Int, unseen: Int) -> None:
 
 @kernel
 def _faults_at(s: State, seat: Int, a: Int, b: Int) -> Int:
-    """Return the number of faults in the hands to which two cells belong."""
+    """Return the number of contradictions in the hands to which two cells belong."""
     one, other = _holder(s, seat, a), _holder(s, seat, b)
     faults = _faults(s, seat, one) if one >= 0 else 0
     return faults + (_faults(s, seat, other) if other >= 0 and other != one else 0)
@@ -244,7 +245,7 @@ def _faults_at(s: State, seat: Int, a: Int, b: Int) -> Int:
 
 @kernel
 def _holder(s: State, seat: Int, cell: Int) -> Int:
-    """Return the player whose hand a cell belongs to, or -1 for the deck."""
+    """Return the player to whose hand a cell belongs, or -1 for the deck."""
     if cell < s.deck_size:
         return -1
     player = 1 if seat == 0 else 0

@@ -1,9 +1,9 @@
 """Observations of Armada: the blocks, and the kernel that writes them.
 
-A seat sees the colours in play order, nobody's included, starting with one of its own. That colour
-is the colour that decides, if it belongs to the seat, and otherwise the seat's next colour in play
-order. Places have the order of the chart (`Chart.places`). `armarl.core.observation_blocks` joins
-the blocks into one flat observation.
+A seat sees the four colours in play order, nobody's colour included. The first is one of its own
+colours: the colour that decides, if that colour belongs to the seat, and otherwise the seat's next
+colour in play order. Places have the order of the chart (`Chart.places`).
+`armarl.core.observation_blocks` joins the blocks into one flat observation.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def observation_table(
 
 
 class View(NamedTuple):
-    """The data that block writers get besides the state."""
+    """The data, in addition to the state, for the functions that write blocks."""
 
     seat: Any
     own: Any  # the colour from which the seat sees the game
@@ -106,12 +106,12 @@ def look(s: State, seat: int, fixed: State) -> View:
 
 blocks = Blocks(look)
 
-# LLVM vectorises loops over an array from its start, but not those with `out[at + i]`.
+# LLVM vectorises loops that begin at index 0 of an array, but not loops over `out[at + i]`.
 
 
 @part
 def _numbers(numbers: Any, first: int, block: Target) -> None:
-    """Write a field's numbers, starting at `first`, in the block's unit."""
+    """Write the numbers of a state's field, from index `first` on, in the block's unit."""
     out = block.out
     for i in range(out.size):
         out[i] = numbers[first + i] * block.unit
@@ -119,8 +119,8 @@ def _numbers(numbers: Any, first: int, block: Target) -> None:
 
 @part
 def _equal(numbers: Any, first: int, number: int, out: Observation) -> None:
-    """Write 1 where a field's number, starting at `first`, equals `number`, else 0."""
-    wanted = np.int8(number)  # the field's dtype, so a vector instruction compares more numbers
+    """Write 1 where a field of the state, from index `first` on, equals `number`, else 0."""
+    wanted = np.int8(number)  # the field's dtype: a vector instruction then compares more numbers
     for i in range(out.size):
         out[i] = numbers[first + i] == wanted
 
@@ -219,8 +219,8 @@ def _reserve(s: State, view: View, reserve: Target) -> None:
         "claim",
         (FOUR,),
         2,
-        "2: the colour's claim is judged at the next end of its turn; 1: the claim was laid in its "
-        "current turn and is judged one turn later (ADA-28)",
+        "2: the claim is judged the next time that the colour's turn ends; 1: the claim was laid "
+        "in the colour's current turn and is judged one turn later (ADA-28)",
         2.0,
     )
 )
@@ -346,7 +346,7 @@ def _turns_left(s: State, view: View, turns_left: Target) -> None:
 
 
 @blocks.add(
-    Declared("idle", (1,), _IDLE, "number of last turns that ended by themselves (ADA-26)", _IDLE)
+    Declared("idle", (1,), _IDLE, "latest turns in a row that ended automatically (ADA-26)", _IDLE)
 )
 def _idle(s: State, view: View, idle: Target) -> None:
     idle.out[0] = s.idle * idle.unit
@@ -356,7 +356,7 @@ def _idle(s: State, view: View, idle: Target) -> None:
 
 
 @blocks.add(
-    Declared("origin", ("places",), 1, "place where the chain under way starts", on="places")
+    Declared("origin", ("places",), 1, "place where the chain of decisions starts", on="places")
 )
 def _origin(s: State, view: View, origin: Target) -> None:
     _one_hot(s.origin, origin.out)
@@ -364,7 +364,7 @@ def _origin(s: State, view: View, origin: Target) -> None:
 
 @blocks.add(
     Declared(
-        "target", ("places",), 1, "place where the chain goes, or where bands are due", on="places"
+        "target", ("places",), 1, "place where the chain ends, or that gets bands next", on="places"
     )
 )
 def _target(s: State, view: View, target: Target) -> None:
@@ -380,12 +380,12 @@ def _used(s: State, view: View, used: Target) -> None:
     _one_hot(s.used, used.out)
 
 
-@blocks.add(Declared("count", (1,), MOST_PIECES, "bands chosen, ships or bands placed", _PIECES))
+@blocks.add(Declared("count", (1,), MOST_PIECES, "bands chosen, or ships or bands placed", _PIECES))
 def _count(s: State, view: View, count: Target) -> None:
     count.out[0] = s.count * count.unit
 
 
-@blocks.add(Declared("due", (1,), MOST_PIECES, "bands, gold or rolls still due", _PIECES))
+@blocks.add(Declared("due", (1,), MOST_PIECES, "bands, gold or rolls left in the chain", _PIECES))
 def _due(s: State, view: View, due: Target) -> None:
     due.out[0] = s.due * due.unit
 
@@ -512,14 +512,14 @@ def _drawn(s: State, view: View, drawn: Target) -> None:
         "held",
         ("players", ANSWERS),
         1,
-        "for attack, defence, raid: the seat surely holds the card",
+        "for attack, defence, raid: the seat is known to hold the card",
         option="cards",
     ),
     Declared(
         "lacked",
         ("players", ANSWERS),
         1,
-        "for attack, defence, raid: the seat surely lacks the card",
+        "for attack, defence, raid: the seat is known to lack the card",
         option="cards",
     ),
 )

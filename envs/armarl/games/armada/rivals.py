@@ -8,16 +8,16 @@ from typing import Any
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 
-# Opponents of the evaluation panel. Never train against the held-out ones. (Search is too slow here
-# for a thousand games.)
+# Opponents of the evaluation panel. Never train against the held-out ones. The panel has no search,
+# which is too slow for a thousand games of Armada.
 PANEL = ("greedy:style=admiral", "greedy:style=balanced", "greedy:style=raider")
 HELD_OUT = ("greedy:style=brawler",)
 
-BEST_SEARCH = "rollout"  # the best search method, because random play means nothing in Armada
+BEST_SEARCH = "rollout"  # the best search method, because random playouts are useless in Armada
 
-# Better settings than the defaults for the other methods: playouts of one or two turns of scripted
-# play. Only a few of about forty legal actions are worth a try, so the search tries the scripted
-# choice first and needs a reason to prefer another action.
+# Better settings than the defaults for the other methods: playouts of one or two turns by the
+# scripted player. Only a few of about forty legal actions are worth a try, so the search tries the
+# scripted player's choice first.
 _SCRIPTED: Mapping[str, Any] = {"scripted": 1.0, "depth": 20, "led": True}
 SEARCH: Mapping[str, Mapping[str, Any]] = {
     "grave": _SCRIPTED,
@@ -30,6 +30,6 @@ LAST_RESORTS = ("end",)  # actions that give something up: `end` gives up coups 
 
 @kernel
 def progress(s: State, seat: int) -> Int:
-    """Return the number of rounds begun, equal for all seats. In the preliminary turn it is 0."""
+    """Return the number of rounds that have begun, the same for all seats (preliminary turn: 0)."""
     colours = 3 if s.players == 3 else 4  # colours that take turns (ADA-10 to ADA-12)
     return 0 if s.turn < 0 else 1 + s.turn // colours

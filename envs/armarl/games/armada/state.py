@@ -6,9 +6,9 @@ the rules need, so that the compiled rules work for every chart and all dice. Th
 refer to the rules page.
 
 Places are numbered as in the chart: 52 territories (lairs in play order, seven each, then the 24
-central ones), then the sea squares. Colours are 0 to 3 in play order. Small numbers are *signed*:
-the sum of two unsigned numbers would be uint64, which must not be mixed with signed numbers (see
-`randomness`).
+central ones), then the sea squares. Colours are 0 to 3 in play order. Small integers are
+*signed*, because the sum of two unsigned integers would be uint64, which must not be mixed with
+signed integers (see `armarl.compiler.randomness`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from armarl.games.armada.chart.loading import COLOURS, POSTS
 from armarl.games.armada.dice import DIE_NAMES, SIDES
 
 MAX_PLAYERS = 4
-PLACE_ROOM = 128  # capacity for places, a multiple of 64 so that sets fill whole words
+PLACE_ROOM = 128  # size of arrays over places: a multiple of 64, the size of a set
 MAX_PLACES = TERRITORIES + MOST_SQUARES
 LAIR = CENTRAL // len(COLOURS)  # territories per lair
 FOUR = len(COLOURS)
@@ -44,7 +44,7 @@ LAIR_SETS = np.array(
     + [((1 << CENTRALS) - 1) << CENTRAL]
 )
 ALL_POSTS = len(POSTS)
-CENTRE = 0  # index of the post of that name in `posts`
+CENTRE = 0  # index of the Centre in `posts`
 
 # Owners besides the colours 0 to 3.
 TRIBES, NOBODY = FOUR, -1
@@ -56,11 +56,11 @@ CARD_PRICE = np.int64(2)  # ADA-32: price in coups, and in gold
 LAIR_HELD = 4  # ADA-27, ADA-31: territories needed to hold a lair
 
 # ADA-28: values of `claims`. A new claim was laid in its colour's current turn and becomes due at
-# the end of that turn. A due claim is judged at the next end of its colour's turn.
+# the end of that turn. A due claim is judged the next time that the colour's turn ends.
 NO_CLAIM, NEW_CLAIM, CLAIM_DUE = np.arange(3)
 
-# Constants that are passed as arguments are NumPy integers. Numba would compile a function again
-# for each Python int.
+# Constants that are passed as arguments are NumPy integers, because Numba would compile a function
+# again for each Python int.
 
 COMBAT_DIE, GOLD_DIE, TRIBES_DIE = np.arange(len(DIE_NAMES))  # ADA-7
 MOST_FACES = 4  # capacity for throws between two decisions; the real maximum is two
@@ -82,7 +82,7 @@ CARDS = len(CARD_NAMES)
     MUTINY_CARD,
     MORE_COUPS_CARD,
 ) = np.arange(CARDS)
-# The cards that players are asked for, in the order of `actions.ANSWERS`.
+# The cards that answer a question, in the order of `actions.ANSWERS`.
 ANSWER_CARDS = np.array([ATTACK_CARD, DEFENCE_CARD, RAID_CARD])
 ANSWERS = len(ANSWER_CARDS)
 ATTACK_ANSWER, DEFENCE_ANSWER, RAID_ANSWER = np.arange(ANSWERS)
@@ -128,18 +128,18 @@ STAGE_NAMES = (
 FIXED = record_type(
     [
         # The chart as sets. For each place: its contiguous territories, and its contiguous squares.
-        # Squares count from 0 in these sets.
+        # Squares are numbered from 0 in these sets.
         ("land_near", np.int64, MAX_PLACES),
         ("sea_near", np.int64, MAX_PLACES),
         ("city_sets", np.int64, FOUR),  # the territories of each lair that have a city
         ("post_set", np.int64),  # the territories that have a trading post
         # The chart as numbers. Borders are numbered in both directions, first those to land, then
         # those to sea. The borders from place p to land start at `land_borders[p]` and end before
-        # `land_borders[p + 1]`. Those to sea work likewise.
+        # `land_borders[p + 1]`. `sea_borders` gives the borders to sea in the same way.
         ("first", np.int16, FAMILIES + 1),  # first action id of every family
         ("land_borders", np.int16, MAX_PLACES + 1),
         ("sea_borders", np.int16, MAX_PLACES + 1),
-        ("launches", np.int8, ALL_CITIES + 1),  # number of each city's first launch
+        ("launches", np.int8, ALL_CITIES + 1),  # index of each city's first action in LAUNCH
         ("border_to", np.int8, 2 * MOST_BORDERS),
         ("cities", np.int8, ALL_CITIES),  # places of the cities, three per lair
         ("posts", np.int8, ALL_POSTS),  # places of the trading posts, the Centre first
@@ -154,7 +154,7 @@ STATE = record_type(
         ("rng", np.uint64),
         ("chart", np.uint64),  # the fingerprint of the variant's record of type FIXED
         # Two sets: the territories with an unlaunched ship, and the squares with a ship. Squares
-        # count from 0.
+        # are numbered from 0.
         ("ships", np.int64, 2),
         ("turn", np.int32),  # colour turns ended; -1 in the preliminary turn
         ("max_turns", np.int32),  # ADA-30
@@ -168,14 +168,14 @@ STATE = record_type(
         ("supply_gold", np.int8),
         ("supply_tribes", np.int8),
         ("box", np.int8),  # ships in the box
-        # Index 0 is the turn, index 1 the raid that interrupts it. `raid` tells which is under way.
+        # Index 0 is the turn, index 1 the raid that interrupts it. `raid` is the current index.
         ("colour", np.int8, 2),
         ("coups", np.int8, 2),
         ("enrolled", np.int8, 2),
         ("more_coups", np.int8, 2),
         ("raid", np.int8),
         ("asked", np.int8),  # ADA-33: number of colours already asked or skipped
-        ("idle", np.int8),  # ADA-26: turns in a row that ended by themselves
+        ("idle", np.int8),  # ADA-26: turns in a row that ended automatically
         ("claims", np.int8, FOUR),  # ADA-28
         ("stage", np.int8),
         ("to_move", np.int8),
@@ -183,7 +183,7 @@ STATE = record_type(
         ("origin", np.int8),  # place that the chain starts from, or -1
         ("target", np.int8),  # place that the chain goes to, or -1
         ("count", np.int8),  # bands of a move; ships placed; bands placed by enrolment
-        ("roll", np.int8),  # combat roll as it counts now, or tribes as thrown
+        ("roll", np.int8),  # combat roll after the cards played, or the tribes thrown
         ("used", np.int8),  # territory that a card has used, or -1
         ("due", np.int8),  # amount left to place, pay or roll
         ("looked", np.int8),  # cards the strategist has looked at
@@ -198,10 +198,10 @@ STATE = record_type(
         ("deck", np.int8, ALL_CARDS),
         ("deck_size", np.int8),
         # Knowledge of cards that were seen or asked for (see `knowledge`).
-        ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # left in the deck by a seat's strategist
+        ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # seen and left in the deck by a seat
         ("drawn", np.int8, (MAX_PLAYERS, MAX_PLAYERS)),  # drawn since then by each other player
-        ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # cards that a player surely holds or lacks
-        # The variant, and the end.
+        ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # cards known to be held or lacked
+        # The variant, and the winner.
         ("seat_of", np.int8, FOUR),  # the player of each colour, or -1
         ("neutral", np.int8),  # ADA-12: nobody's colour, or -1
         ("players", np.int8),
@@ -243,13 +243,13 @@ def is_enemy(s: State, colour: Int, other: Int) -> Int:
 
 @kernel
 def city_place(city: Int, fixed: State) -> Int:
-    """Return the place of a city, 0 to 11."""
+    """Return the place of a city (numbered 0 to 11)."""
     return np.int64(fixed.cities[city])
 
 
 @kernel
 def post_place(post: Int, fixed: State) -> Int:
-    """Return the place of a trading post, 0 to 4."""
+    """Return the place of a trading post (numbered 0 to 4, the Centre first)."""
     return np.int64(fixed.posts[post])
 
 
@@ -279,7 +279,7 @@ def territories_of(s: State, colour: Int) -> Int:
 
 @inlined
 def manned_by(s: State, colour: Int, first: Int) -> Int:
-    """Return the places with bands of a colour, as a set, among the 64 places from `first` on."""
+    """Return the set of places with bands of a colour, among the 64 places from `first` on."""
     owner, bands = s.owner[first : first + 64], s.bands[first : first + 64]
     manned: Int = 0
     for i in range(64):
@@ -289,25 +289,25 @@ def manned_by(s: State, colour: Int, first: Int) -> Int:
 
 @inlined
 def owned_in(owned: Int, lair: Int) -> Int:
-    """Count a set's territories in a lair. For the central group, `lair` is FOUR."""
+    """Count the territories of the set `owned` in a lair, or in the central group (FOUR)."""
     return count(owned & LAIR_SETS[lair])
 
 
 @inlined
 def cities_owned(owned: Int, lair: Int, fixed: State) -> Int:
-    """Count the territories of a set with a city of this lair."""
+    """Count the territories of the set `owned` that have a city of a lair."""
     return count(owned & fixed.city_sets[lair])
 
 
 @inlined
 def posts_owned(owned: Int, fixed: State) -> Int:
-    """Count the territories of a set with a trading post."""
+    """Count the territories of the set `owned` that have a trading post."""
     return count(owned & fixed.post_set)
 
 
 @inlined
 def enemy_cities_owned(s: State, owned: Int, colour: Int, fixed: State) -> Int:
-    """ADA-27: count a set's cities in enemy lairs, whose printed colour is not the player's."""
+    """ADA-27: count the cities of the set `owned` in lairs whose colour is not the player's."""
     n = 0
     for lair in range(FOUR):
         if is_enemy(s, colour, lair):
@@ -323,7 +323,7 @@ def holds(s: State, seat: Int, card: Int) -> Int:
 
 @inlined
 def lairs_held(owned: Int) -> Int:
-    """ADA-31: count the lairs with at least 4 territories in a set."""
+    """ADA-31: count the lairs of which the set `owned` has at least 4 territories."""
     held = 0
     for lair in range(FOUR):
         held += owned_in(owned, lair) >= LAIR_HELD
@@ -334,7 +334,7 @@ def lairs_held(owned: Int) -> Int:
 def border_from(border: Int, fixed: State) -> Int:
     """Return the place that a border starts from.
 
-    It is the last place whose first border is not above `border`.
+    It is the last place whose first border has a number of at most `border`.
     """
     by_land = border < fixed.sea_borders[0]
     low, high = np.int64(0), np.int64(MAX_PLACES)
@@ -406,7 +406,7 @@ def room(s: State, place: Int) -> Int:
 def may_enter(s: State, place: Int, colour: Int) -> Int:
     """ADA-18, ADA-19: return whether bands may enter: cleared land, or a ship with room for them.
 
-    Bands of another colour prevent it. Cleared land is explored and has no tribes.
+    Bands of another colour prevent entering. Cleared land is explored and has no tribes.
     """
     if holds_others(s, place, colour):
         return False

@@ -1,42 +1,42 @@
-"""Columns of the style table of Armada's scripted player, and the stances it distinguishes."""
+"""The columns and the stances of the style table of Armada's scripted player."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-# The columns of `styles.STYLES`. The number of a goal is its cost on the map. The player prefers
-# goals with lower costs.
+# The columns of `styles.STYLES`. The number in a goal's column is the cost of the goal on the map.
+# The player prefers goals with lower costs.
 (
     GARRISON,  # bands needed to hold a post
     CENTRE_GOAL,  # goal: the Centre
     POST_GOAL,  # goal: another post
     CITY_GOAL,  # goal: a city of an enemy lair
     LAND_GOAL,  # goal: a central territory
-    HOME_GOAL,  # goal: a lost territory of the colour's own lair, if at most 4 there are owned
-    HOME_LATER_GOAL,  # goal: such a territory, if more than 4 there are owned
+    HOME_GOAL,  # goal: a lost territory of the colour's own lair, while it owns at most 4 there
+    HOME_LATER_GOAL,  # goal: such a territory, while the colour owns more than 4 there
     RETAKE_GOAL,  # goal: a city of the colour's own lair that an enemy owns
     PARTNER_GOAL,  # goal: a city in the lair of the player's other colour
-    PARTNER_POST_GOAL,  # goal: a post of that colour while the acting colour has the Centre
+    PARTNER_POST_GOAL,  # goal: a post of that other colour, if the acting colour has the Centre
     BREAK_GOAL,  # goal: a territory of an enemy that has claimed victory
     BREAK_POST_GOAL,  # goal: a post of such an enemy
-    NEARLY_GOAL,  # goal: a city whose enemy owner is at most one city short of ADA-27
+    NEARLY_GOAL,  # goal: a city whose enemy owner needs at most one more city (ADA-27)
     MAN_GOAL,  # goal: an own post with too few bands to hold it
     MAN_VICTORY_GOAL,  # goal: such a post, if the colour is in victory
     MAN_CITY_GOAL,  # goal: an own city in an enemy lair with too few bands to hold it
-    DEFEND_GOAL,  # goal: a territory of the colour's own lair without bands, next to an enemy's
+    DEFEND_GOAL,  # goal: an own territory in the colour's lair without bands, next to enemy bands
     ABANDONED_GOAL,  # goal: unguarded gold, if the colour needs gold
     CITY_GARRISON,  # bands needed to hold a city of an enemy lair
     HOME_GARRISON,  # bands needed to hold a city of the colour's own lair
-    HUNGRY,  # bands in the reserve from which carrying gold home is worthwhile
+    HUNGRY,  # lowest number of bands in the reserve at which gold is carried home
     STEP,  # cost of crossing a border
-    EMBARK,  # cost of boarding a ship
-    BLOCKED,  # cost of sailing to a square with a ship
-    DISCOVER,  # cost of exploring first
-    FIGHT,  # cost of fighting first
+    EMBARK,  # additional cost of boarding a ship
+    BLOCKED,  # additional cost of sailing to a square with a ship
+    DISCOVER,  # additional cost of a place that must be explored first
+    FIGHT,  # additional cost of a place with defenders
     FIGHT_BAND,  # additional cost per defender, in quarters
-    TAKE,  # highest cost of a place that bands enter before anything else
-    TAKE_WORTH,  # worth of entering such a place
+    TAKE,  # highest cost of a territory that has TAKE_WORTH
+    TAKE_WORTH,  # worth of taking such a territory (its cost is subtracted)
     PASSING,  # maximum number of bands in a move that does not come nearer to a goal
     MOVE_WORTH,  # worth of a move that comes nearer to a goal
     MOVE_BANDS,  # additional worth per band of such a move
@@ -48,16 +48,16 @@ from numpy.typing import NDArray
     FERRY_WORTH,  # worth of a voyage to fetch bands
     LAUNCH_WORTH,  # worth of a launch
     LAUNCH_BANDS,  # additional worth per band that waits for a ship
-    ODDS,  # odds needed for a fight: expected defeated defenders minus defenders there
+    ODDS,  # odds needed for a fight: expected number of defeated defenders minus defenders
     MOST_ODDS,  # odds above which a fight's worth no longer grows
     NEAR,  # highest cost of a place where a fight counts as a fight for a goal
     FIGHT_GOAL,  # worth of a fight for a goal
     FIGHT_OTHER,  # worth of another fight
     EXPLORE_WORTH,  # worth of exploring
-    EXPLORE_COST,  # reduction of that worth per unit of cost, in quarters
+    EXPLORE_COST,  # reduction of EXPLORE_WORTH per unit of cost, in quarters
     CONVERT_WORTH,  # worth of converting gold
     ENROL_WORTH,  # worth of enrolment
-    AT_SHIPS,  # bands next to each ship at the start
+    AT_SHIPS,  # bands put on each territory with a ship at the start
 ) = range(50)
 FAR = 120  # cost of non-goals, and of places without a way to a goal
 

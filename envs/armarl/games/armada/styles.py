@@ -1,7 +1,7 @@
 """Styles of Armada's scripted player: its goals, its garrisons and its readiness to fight.
 
-`distance_maps` computes costs, and `greedy` computes the worth of actions. Their numbers are here,
-except those of the style admiral. `style_columns` explains the numbers.
+The module `distance_maps` computes costs, and `greedy` computes the worth of actions. The numbers
+that both use are here, except those of the style admiral. `style_columns` explains the numbers.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ HELD_OUT_STYLE = "brawler"  # never train against it
 
 
 def _rows(style: Numbers) -> list[list[int]]:
-    """Return the rows of a style at one table, in the order of the stances.
+    """Return the rows of a style for one table, in the order of the stances.
 
     Columns that the style does not set have the conqueror's numbers.
     """
@@ -115,7 +115,8 @@ def _rows(style: Numbers) -> list[list[int]]:
 
 
 STYLES = np.array([row for style in _STYLES.values() for table in style for row in _rows(table)])
-"""int64 (rows, columns). The rows are sorted by style, then by table, then by stance."""
+"""The numbers of all styles, int64, shape (rows, columns). The rows are sorted by style, then by
+table, then by stance."""
 
 
 def _first_rows() -> Iterator[list[int]]:
@@ -128,4 +129,4 @@ def _first_rows() -> Iterator[list[int]]:
 
 
 FIRST_ROWS = np.array(list(_first_rows()))
-"""int64 (styles, tables): the row of the first stance in STYLES."""
+"""The index in STYLES of the row of the first stance, int64, shape (styles, tables)."""

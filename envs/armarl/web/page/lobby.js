@@ -3,7 +3,7 @@
 
 let games = [], given = null, players = [];
 const LETTERS = "ABCDEFGHIJKLMNOP"; // of the seats
-const HERE = "a person at this screen", LINK = "a person with an address of their own";
+const HERE = "a person at this screen", LINK = "a person with a separate address";
 
 async function start() {
   const found = await ask("lobby");
@@ -58,7 +58,7 @@ function options() {
 
 const request = () => (chosen() ? { game: byId("name").value, options: options() } : {});
 
-/** Request the players that the variant may have, and show a line for each seat. */
+/** Request the players that are available for the variant, and show a line for each seat. */
 async function showPlayers() {
   try {
     ({ players } = await ask("players", request()));
@@ -86,7 +86,7 @@ async function showPlayers() {
 async function open(event) {
   event.preventDefault();
   byId("start").disabled = true;
-  byId("said").textContent = "Preparing the rules. The first time on a machine this takes up to a minute.";
+  byId("said").textContent = "Preparing the rules. This takes up to a minute the first time on a machine.";
   const seats = [...byId("seats").children].map((line) => {
     const [who, name] = line.children;
     if (who.value.startsWith("player ")) return who.value.slice(7);
@@ -112,7 +112,7 @@ async function open(event) {
 /** Open a record or a position that was pasted. */
 async function keep(event) {
   event.preventDefault();
-  byId("kept").textContent = "Reading the text. The first time with a game takes up to a minute.";
+  byId("kept").textContent = "Reading the text. This takes up to a minute the first time with a game.";
   try {
     const { keys: [[key]] } = await ask("keep", { text: byId("text").value });
     location.href = `../${key}/`;
@@ -138,6 +138,6 @@ byId("name").addEventListener("change", () => showGame(null));
 byId("players").addEventListener("change", showPlayers);
 byId("game").addEventListener("submit", open);
 byId("keep").addEventListener("submit", keep);
-// Before this line, the page would lose clicks and forms.
+// Before this line, clicks and submitted forms would be lost.
 document.querySelector("main").inert = false;
 start().catch((error) => { byId("said").textContent = error.message; });

@@ -1,32 +1,32 @@
 "use strict";
-/* The page of a table. It shows the server's drawings, and knows no rules: every position comes with
-   the places that can be clicked, in the order of the clicks. */
+/* The page of a table. It shows the server's drawings and contains no rules: the server sends with
+   every position the places that can be clicked, in the order of the clicks. */
 
 const SVG = "http://www.w3.org/2000/svg";
 const KEPT = 40; // maximum number of stored boards
 const NARROW = 40; // in units of the picture: narrower places are marked with a dot
-const LEGIBLE = 0.4; // pixels per unit of the picture: with fewer, the board is enlarged and scrolls
+const LEGIBLE = 0.4; // pixels per unit of the picture; with fewer, the board is enlarged and scrolls
 const dark = matchMedia("(prefers-color-scheme: dark)");
-let setup = null; // the data that do not change
+let setup = null; // the data of the table that stay the same during the game
 let seat = null; // the seat for which the page shows the game; null for an onlooker
 let view = null; // the newest position
 let shown = -1; // the number of the position on the board
 let told = 0; // number of decisions in the list
 let picked = []; // places clicked so far
 let running = false; // positions are being shown one by one
-let hurry = false; // show the newest position at once
+let hurry = false; // show the newest position immediately
 let busy = false; // a request is under way
 let stream = null;
 const boards = new Map(); // the parts of the last boards, by name
 let board = null; // the name of the board that is shown
-let colours = {}; // of the board, by theme
+let colours = {}; // the colours of the board, by theme
 let asked = ""; // the action that waits for a confirmation, because it cannot be taken back
 let large = null; // whether the board is zoomed; null until somebody presses Zoom
 
 const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
 const say = (text) => { byId("answer").replaceChildren(...marked(text)); };
 const mine = () => setup.seats.includes(view.mover);
-/** Return the address of a position, as the seat sees it or, after the end, as the reader chooses. */
+/** Return the address of a position in the view of the seat or, after the end, in the chosen view. */
 const query = (more) => {
   const asked = { ...(board && { have: board }), ...more };
   const who = view && view.over ? byId("look").value : seat;
@@ -47,7 +47,7 @@ async function start() {
     byId(id).replaceChildren(...setup.players.map(([spec]) => make("option", {}, spec)));
   }
   seat = setup.seats.length ? setup.seats[0] : null;
-  try { byId("speed").value = localStorage.getItem("speed") ?? "700"; } catch { /* not kept */ }
+  try { byId("speed").value = localStorage.getItem("speed") ?? "700"; } catch { /* the speed is not stored */ }
   if (!byId("speed").value) byId("speed").value = "700";
   const first = await ask(query({}));
   if (setup.seats.length > 1 && setup.secrets && !first.over) {
@@ -217,7 +217,7 @@ function newPicture(sheet) {
 
 function zoom(on) {
   byId("picture").classList.toggle("large", on);
-  byId("picture").tabIndex = on ? 0 : -1; // with the focus, keys scroll the picture
+  byId("picture").tabIndex = on ? 0 : -1; // keys scroll the picture when it has the focus
   byId("zoom").setAttribute("aria-pressed", on);
 }
 
@@ -373,7 +373,7 @@ function choose(place) {
   if (!fit.length) { askWhy([...picked, place]); return; }
   picked.push(place);
   const done = fit.filter((action) => placesOf(action).length === picked.length);
-  // An action of one click that has a number or a warning opens the menu first.
+  // One click does not play an action that has a number or a warning. It opens the menu.
   const plain = picked.length > 1 || (done.length && done[0][2] === null && !warning(done[0][0]));
   if (done.length === 1 && fit.length === 1 && plain) { play(done[0][0], true); return; }
   light();
@@ -402,7 +402,7 @@ function showMenu(place, found, more) {
   let left = Math.min(box.left - around.left + box.width / 2, around.width - menu.offsetWidth - 4);
   let top = box.bottom - around.top + 4;
   if (top + menu.offsetHeight > around.height) top = Math.max(0, box.top - around.top - menu.offsetHeight - 4);
-  if (more) { // below the map, which must stay free
+  if (more) { // below the map, so that the map stays visible
     left = (around.width - menu.offsetWidth) / 2;
     top = around.height - menu.offsetHeight - 4;
   }
@@ -549,7 +549,7 @@ byId("back").addEventListener("click", () => step(shown - 1));
 byId("forth").addEventListener("click", () => step(shown + 1));
 byId("now").addEventListener("click", () => { hurry = true; step(Infinity); });
 byId("speed").addEventListener("change", () => {
-  try { localStorage.setItem("speed", byId("speed").value); } catch { /* not kept */ }
+  try { localStorage.setItem("speed", byId("speed").value); } catch { /* the speed is not stored */ }
 });
 byId("look").addEventListener("change", () => step(shown));
 dark.addEventListener("change", paint);
@@ -618,8 +618,8 @@ document.addEventListener("keydown", (event) => {
   if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
 });
 
-// Before this line, the page would lose clicks and forms.
+// Before this line, clicks and submitted forms would be lost.
 document.querySelector("main").inert = false;
 start().catch((error) => {
-  byId("said").textContent = `${error.message} Load the page again.`;
+  byId("said").textContent = `${error.message} Reload the page.`;
 });

@@ -1,1 +1,1 @@
-"""Armada's chart: reading a chart file, its checks, coast outlines, and the SVG picture."""
+"""Armada's chart: its places and borders, chart files, their checks, and the outlines to draw."""

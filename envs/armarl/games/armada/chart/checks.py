@@ -24,8 +24,8 @@ from armarl.games.armada.chart.geography import (
 )
 
 LAIRS = (*COLOURS, CENTRAL)
-# Maximum numbers of a chart's items. Only lists that are more than TIMES as long are refused before
-# any other check: borders may be listed twice, and territories have their own message.
+# Maximum numbers of items in a chart. The first check only refuses lists that are more than TIMES
+# as long, because borders may be listed twice, and territories have a separate message.
 MOST = {
     "territories": sum(TERRITORIES_OF.values()),
     "sea squares": MOST_SQUARES,
@@ -90,7 +90,7 @@ class Draft:
     text: str | None = None  # the text of the chart file
 
     def add_border(self, a: str, b: str, where: str) -> None:
-        """Add a border. A border given again, in either direction, changes nothing."""
+        """Add a border. Adding it again, in either direction, has no effect."""
         self.borders.setdefault((min(a, b), max(a, b)), where)
 
     def remove_border(self, a: str, b: str) -> bool:
@@ -178,7 +178,8 @@ class Draft:
         for t, where in self.territories:
             if t.lair != lair and t.island in islands:
                 raise ChartError(
-                    f"{where}: {t.name} of {t.lair} is on {t.island}, an island of {group}"
+                    f"{where}: {t.name} of {t.lair} is on {t.island}, an island of {group}; "
+                    "an island must not be shared (ADA-1)"
                 )
         cities = [t.name for t, _ in there if t.city]
         if lair in COLOURS and len(cities) != CITIES:

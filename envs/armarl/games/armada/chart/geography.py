@@ -13,8 +13,8 @@ POSTS = ("Centre", "North", "South", "East", "West")  # ADA-2
 TERRITORIES_OF = {**dict.fromkeys(COLOURS, 7), CENTRAL: 24}  # ADA-1
 ISLANDS = 3  # in every lair and in the central group
 CITIES = 3  # in every lair, ADA-2
-# Limits of a chart (ADA-5). The size of a state sets them.
-MOST_SQUARES = 64  # so that a set of squares fits one word, like a set of territories
+# Limits of a chart (ADA-5). They follow from the size of a state.
+MOST_SQUARES = 64  # so that a set of squares fits in a 64-bit integer
 MOST_BORDERS = 380
 MOST_LAUNCHES = 127  # so that a signed byte can count the launches
 
@@ -127,9 +127,9 @@ class Chart:
     def farthest(self) -> tuple[int, ...]:
         """ADA-12: the lair that is farthest from each lair, in play order.
 
-        The distance of two lairs is the sum of the shortest ways from each city of one to each city
-        of the other. If several lairs are equally far, the next but one in play order is chosen,
-        else the next one.
+        The distance between two lairs is the sum of the shortest ways from each city of one to each
+        city of the other. If several lairs are farthest, the next but one in play order is chosen
+        if it is one of them, else the next one.
         """
         ways = {city: self.ways_from(city) for lair in self.cities for city in lair}
 

@@ -1,4 +1,4 @@
-"""Reading of Armada's chart: territories, sea squares and borders, from a file and checked.
+"""Reading and checking of Armada's charts: territories, sea squares and borders.
 
 A chart file is text in up to three parts. `#` begins a comment.
 
@@ -9,8 +9,8 @@ A chart file is text in up to three parts. `#` begins a comment.
   along an edge form one sea square, so four or five characters are enough. Sea squares are named
   s1, s2, … in reading order of their first cells.
 - `[territories]`: one line per territory, `symbol name lair island`, followed by `city` or
-  `post Centre` (North, …) if it has one. The lair is a colour or `central`. This order is also the
-  order of ADA-13.
+  `post Centre` (North, …) if it has one. The lair is a colour or `central`. The order of the lines
+  is also the order of ADA-13.
 - `[borders]`: corrections to the borders. Places whose cells share an edge have a border;
   `join s3 s9` adds a border and `part s3 s9` removes one.
 
@@ -207,7 +207,7 @@ def _read_text(text: str) -> Draft:
 
 
 def _parts(text: str) -> dict[str, Lines]:
-    """Split the file into its parts, without comments and empty lines."""
+    """Return the lines of each part of a chart file, without comments and empty lines."""
     parts: dict[str, Lines] = {"map": [], "territories": [], "borders": []}
     part = None
     for number, line in enumerate(text.splitlines(), 1):
@@ -249,7 +249,7 @@ def _read_map(lines: Lines, name_of: dict[str, str], draft: Draft) -> None:
     """Name the cells of the map, and find its sea squares and borders."""
     rows = [row for _, row in lines]
     if sum(map(len, rows)) > MAX_CELLS:
-        raise ChartError(f"the map has more than {MAX_CELLS} cells")
+        raise ChartError(f"the map may have at most {MAX_CELLS} cells, not {sum(map(len, rows))}")
     for number, row in lines:
         if len(row) != len(rows[0]):
             widths = f"this row of the map has {len(row)} cells, but the first has {len(rows[0])}"

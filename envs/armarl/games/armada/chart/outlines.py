@@ -28,7 +28,7 @@ class Outlines:
     """The smoothed borders of a chart with a map.
 
     All edges between places are smoothed together, so two neighbours keep a common border. Coasts
-    are smoothed only along coasts, so their shape does not change where borders meet them.
+    are smoothed without the borders that meet them, so a border does not change a coast's shape.
     """
 
     def __init__(self, chart: Chart, raster: Raster) -> None:
@@ -64,7 +64,7 @@ class Outlines:
         return [[self._points[corner] for corner in line] for line in _lines(shown)]
 
     def middle(self, place: int) -> Point:
-        """Return the point of a place with the most room, with a slight pull towards its middle."""
+        """Return the point with the most room in a place, with a slight pull towards the centre."""
         if place not in self._middles:
             outline, spots = self._outline([place]), self._spots(place)
             centre = _towards((0.0, 0.0), spots, 1.0)
@@ -86,7 +86,7 @@ class Outlines:
 
     @cached_property
     def widest_water(self) -> Point:
-        """The point farthest from all land that is also well away from where ships are drawn."""
+        """The point that is farthest from all land and from the points where ships are drawn."""
         step = SIZE / 28
         places = range(len(self._chart.territories))
         land = self._outline(places)
@@ -104,7 +104,7 @@ class Outlines:
         return self._raster[row][column] if inside else FRAME
 
     def _outline(self, places: Iterable[int]) -> list[Point]:
-        """Return the corners of places, in no particular order."""
+        """Return the points on the outlines of places, in no particular order."""
         return [self._points[start] for place in places for start, _ in self._inside[place]]
 
     def _spots(self, place: int) -> list[Point]:
@@ -175,7 +175,7 @@ class Outlines:
             loop, corner, before = [], start, start
             while ends := onward[corner]:
                 loop.append(corner)
-                # If two cells touch only at this corner, keep right, to stay with the same cell.
+                # If two cells touch only at this corner, turn right, to stay with the same cell.
                 right = corner[0] - (corner[1] - before[1]), corner[1] + (corner[0] - before[0])
                 end = right if right in ends else ends[0]
                 ends.remove(end)
@@ -198,7 +198,7 @@ def _towards(point: Point, others: list[Point], share: float) -> Point:
 
 
 def _lines(edges: Iterable[Edge]) -> list[list[Corner]]:
-    """Join edges to lines. A line is closed, or leads from one junction or end to the next."""
+    """Join edges into lines. A line is closed, or leads from one junction or end to the next."""
     beside: dict[Corner, set[Corner]] = defaultdict(set)
     for a, b in edges:
         beside[a].add(b)
@@ -224,7 +224,7 @@ def _lines(edges: Iterable[Edge]) -> list[list[Corner]]:
 
 
 def _ragged(loop: Iterable[Point]) -> list[Point]:
-    """Move the middle of each stretch of a closed line at random, twice. The line is the seed."""
+    """Move the middle of each stretch of a closed line at random, twice. Its start is the seed."""
     points = list(loop)
     for level in range(2):
         broken = []

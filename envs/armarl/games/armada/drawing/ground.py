@@ -14,7 +14,7 @@ from armarl.core.pictures.sheet import Box
 from armarl.games.armada.chart.geography import Chart
 from armarl.games.armada.chart.outlines import SIZE, Outlines, Point
 
-LEFT, TOP = 34.0, 118.0  # the map's corner on the page
+LEFT, TOP = 34.0, 118.0  # the position of the map's top left corner on the page
 FRAME = 30.0  # the width of the map's frame
 
 
@@ -28,7 +28,7 @@ class Ground:
     """
 
     def __init__(self, chart: Chart) -> None:
-        """Work out the shapes.
+        """Compute the shapes.
 
         Raises:
             ValueError: the chart has no map.
@@ -132,7 +132,7 @@ def frame() -> str:
 
 
 def _path(points: list[Point], closed: bool = True) -> str:
-    """Return a smooth line with control points `points`, through the midpoints between them."""
+    """Return the SVG path of a smooth line with these control points, through their midpoints."""
     if not closed:
         points = [points[0], *points, points[-1]]  # so that the line reaches both ends
     around = points[1:] + points[:1]

@@ -20,7 +20,7 @@ from armarl.games.armada.text.describe import colours_of
 from armarl.games.armada.text.holdings import holdings
 
 WIDTH = SIZE + 2 * LEFT
-LEGEND = TOP + SIZE + FRAME + 34  # the middle of the line under the map
+LEGEND = TOP + SIZE + FRAME + 34  # the y coordinate of the middle of the line under the map
 PANELS = LEGEND + 34
 PANEL = 222
 NAME = 27  # the height of a place's name
@@ -47,7 +47,7 @@ class _Page:
 
 @lru_cache(maxsize=8)
 def _page(chart: Chart, raster: Raster | None) -> _Page:
-    """Return a chart's page. The cache needs the map too: charts with other maps can be equal."""
+    """Return a chart's page. The cache also needs the map: charts with other maps can be equal."""
     return _Page(chart)
 
 
@@ -99,7 +99,7 @@ def _on_map(svg: str) -> str:
 
 
 def _changed(before: View | None, view: View) -> set[str]:
-    """Return the places that have changed since the position before."""
+    """Return the places that have changed since the previous position."""
     if before is None:
         return set()
     changed = set()
@@ -170,7 +170,7 @@ def _around(ground: Ground, number: int, across: float, down: float) -> Box:
 
 
 def _area(number: int, marked: bool) -> str:
-    """Return a place's outline, which can be clicked. It is marked if the place has changed."""
+    """Return a place's outline, which can be clicked. The outline of a changed place is marked."""
     ring = 'stroke="var(--glow)" stroke-width="5" stroke-linejoin="round" ' if marked else ""
     return f'<use href="#area{number}" fill="none" {ring}pointer-events="all"/>'
 
@@ -266,7 +266,7 @@ def _turn(scene: Scene) -> str:
 
 
 def _heading(scene: Scene) -> list[Part]:
-    """Return the lines above the map: turn and coups, the last order and open decision, dice."""
+    """Return the lines above the map: turn, coups, last order, open decision and dice."""
     view, middle, end = scene.view, 32.0, WIDTH - LEFT - 300
     number, start, turn = view["turn"]["number"], LEFT, ""
     if view["result"] is None:

@@ -22,7 +22,7 @@ UNDER_MAP = {  # by the words under the map: the sign and its meaning
     ),
     "ship, {box} left": Sign(pieces.hull(), "A ship in a city, not launched yet."),
     "owner away": Sign(
-        pieces.flag("orange"), "A flag: the colour still owns the place, its bands have left."
+        pieces.flag("orange"), "A flag: the colour still owns the place, but its bands have left."
     ),
     "deck, {deck} left": Sign(pieces.CARD, "Cards."),
 }
@@ -53,7 +53,7 @@ def signs(game: Game) -> tuple[Sign, ...]:
             pieces.die("combat", 2),
             "A red die of a fight: + defenders fall, − attackers fall (ADA-22).",
         ),
-        Sign(pieces.die("gold", 2), "A yellow die: gold that was found. A brown one: tribes."),
+        Sign(pieces.die("gold", 2), "A yellow die: gold that was found. A brown die: tribes."),
         Sign(
             '<rect x="-26" y="-26" width="52" height="52" rx="6" fill="none" '
             'stroke="var(--glow)" stroke-width="5"/>',

@@ -4,8 +4,8 @@ Every function is compiled and works on one record of type `STATE`. The other mo
 
 - `state`: the layout of the state.
 - `legal_orders` and `legal_answers`: the legal actions.
-- `setup`: the preliminary turn.
-- `turns`: the course of the turns.
+- `setup`: the deal and the preliminary turn.
+- `turns`: turns, raids and claims.
 - `orders`: the orders.
 - `deck` and `cards`: the cards.
 - `scoring`: the winner and the returns.
@@ -163,7 +163,7 @@ def _prepare(s: State, family: Any, number: Int, fixed: State) -> None:
 
 @kernel
 def _carry_out(s: State, family: Any, number: Int, fixed: State) -> None:
-    """ADA-15: play an order of the acting colour. It is completed at once or begins a chain."""
+    """ADA-15: play an order. It is completed immediately, or begins a chain of decisions."""
     if family < BUY:
         pay_coups(s, np.int64(1))
         if family == MOVE:
@@ -201,7 +201,7 @@ def _carry_out_at_once(s: State, family: Any, number: Int, fixed: State) -> None
 
 @kernel
 def _play_at_once(s: State, family: Any, number: Int, fixed: State) -> None:
-    """Play a card that is a single decision, with its place."""
+    """Play a card whose action also names a place, so that it is a single decision."""
     if family == SHIPYARD:
         play_card(s, SHIPYARD_CARD)
         play_shipyard(s, city_place(number, fixed))
@@ -244,7 +244,7 @@ def _answer(s: State, family: Any, number: Int, fixed: State) -> None:
 
 @kernel
 def _answer_combat(s: State, number: Int) -> None:
-    """ADA-32: apply an answer. The attacker's card makes 2 hits, the attacked player's 2 losses."""
+    """ADA-32: apply an answer to a roll. `attack` makes it 2 hits, `defence` makes it 2 losses."""
     played = number != DECLINE
     if s.stage == ANSWER_ATTACK:
         if played:
@@ -271,7 +271,7 @@ def _answer_raid(s: State, number: Int) -> None:
 
 @kernel
 def status(s: State) -> Int:
-    """Return 0 during the game, 1 if a player has won, 2 if it was truncated (ADA-30)."""
+    """Return 0 during the game, 1 if a player has won, 2 if the game was truncated (ADA-30)."""
     if s.stage != OVER:
         return 0
     return 1 if s.winner >= 0 else 2

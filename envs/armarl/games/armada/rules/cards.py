@@ -49,7 +49,7 @@ MINED = np.int64(3)  # gold from a gold-mine card
 
 @kernel
 def play_card(s: State, card: Int) -> None:
-    """ADA-15: move the card to the played cards, with the first decision of its chain."""
+    """ADA-15: move a card to the played cards, at the first decision of its chain."""
     discard(s, acting_seat(s), card)
 
 
@@ -86,7 +86,7 @@ def _ask_payment(s: State) -> None:
 
 @kernel
 def _take_gold(s: State, place: Int) -> None:
-    """Pay one gold from a place: it goes back to the supply."""
+    """Pay one gold: move it from a place to the supply."""
     s.gold[place] -= 1
     s.supply_gold += 1
     s.due -= 1
@@ -109,7 +109,7 @@ def _only_purse(s: State) -> Int:
 
 @kernel
 def play_plain(s: State, plain: Int, fixed: State) -> None:
-    """ADA-32: play a card of the family `play`."""
+    """ADA-32: play a card of the family PLAY, whose action names no place."""
     card = PLAIN_KINDS[plain]
     play_card(s, card)
     if card == MORE_COUPS_CARD:
@@ -150,7 +150,7 @@ def take(s: State) -> None:
 
 @kernel
 def _roll_recruits(s: State, fixed: State) -> None:
-    """ADA-32, ADA-35: roll for bands, and ask for their territory if the roll gives any."""
+    """ADA-32, ADA-35: roll for bands, and ask for the territory if there is a choice."""
     colour = acting_colour(s)
     while s.due > 0:
         s.due -= 1
@@ -185,7 +185,7 @@ def place_recruits(s: State, territory: Int, fixed: State) -> None:
 
 @kernel
 def _roll_natives(s: State, fixed: State) -> None:
-    """ADA-32, ADA-35: roll for tribes, and ask for their territory if the roll gives any."""
+    """ADA-32, ADA-35: roll for tribes, and ask for the territory if there is a choice."""
     while s.due > 0:
         s.due -= 1
         s.roll = throw(s, TRIBES_DIE, fixed)
@@ -210,7 +210,7 @@ def _rise_in_only(s: State) -> None:
 
 @kernel
 def _rise(s: State, territory: Int) -> None:
-    """ADA-35: add tribes and give them the territory. The roll and the supply are above 0."""
+    """ADA-35: add tribes to a territory, which becomes theirs. Roll and supply are above 0."""
     add_tribes(s, territory, np.int64(s.roll))
     s.owner[territory] = TRIBES
     s.used = territory

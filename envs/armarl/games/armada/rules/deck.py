@@ -56,7 +56,7 @@ def deal_hands(s: State) -> None:
 def draw_card(s: State, seat: Int, depth: Int) -> None:
     """Draw the card at `depth` from the top into a hand.
 
-    TOP is the top card. The top card moves to the place of the drawn card.
+    A `depth` of TOP is the top card. If another card is drawn, the top card takes its place.
     """
     top = s.deck_size - 1
     card = s.deck[s.deck_size - depth] - 1

@@ -1,4 +1,4 @@
-"""Legal actions in Armada: orders, or the answers to a decision within a chain."""
+"""Legal actions in Armada: orders, and the further decisions of a chain."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def legal(s: State, mask: Mask, fixed: State) -> None:
 
 @kernel
 def _offer_answers(s: State, mask: Mask, fixed: State) -> None:
-    """Mark the legal answers to any decision that is not an order."""
+    """Mark the legal actions of any decision that is not an order."""
     stage = s.stage
     if stage == PLACE_SHIP:
         _offer_ships(s, mask, fixed)
@@ -123,7 +123,7 @@ def levy_lair(s: State, colour: Int, n: Int) -> Int:
 
 @kernel
 def answer_of(stage: Int) -> Int:
-    """Return the card that a question asks for, as its index in the family ANSWER."""
+    """Return the index in the family ANSWER of the card that a question is about."""
     return stage - ANSWER_ATTACK
 
 
@@ -148,7 +148,7 @@ def most_bands(s: State) -> Int:
 
 @kernel
 def most_gold(s: State) -> Int:
-    """ADA-17: return the maximum gold that can move: all, or the room that the bands leave."""
+    """ADA-17: return the maximum gold that can move: all, or the room left by the bands."""
     return min(np.int64(s.gold[s.origin]), np.int64(room(s, s.target) - s.count))
 
 

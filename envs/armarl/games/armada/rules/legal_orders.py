@@ -1,8 +1,8 @@
 """Legal orders in Armada. The answers within a chain of decisions are in `legal_answers`.
 
 Every `offer_…` function writes 1 into the mask for each action that it allows and returns False.
-With an *empty* mask it writes nothing, and returns True at the first action that it allows. The
-rules use this to find out that only `end` is left (ADA-15).
+If the mask is *empty* (size 0), it writes nothing and returns True at the first action that it
+allows. With an empty mask the rules check whether only `end` is left (ADA-15).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ from armarl.games.armada.state import (
 
 CENTRAL_PER_BAND = 4  # ADA-31
 ALL_LAND = np.int64((1 << TERRITORIES) - 1)  # as a set
-# The kind of each card without a place in its notation, numbered as in PLAY.
+# The kinds of the cards without a place in their notation, in the order of the family PLAY.
 PLAIN_KINDS = np.array([CARD_NAMES.index(name) for name in PLAIN_CARDS])
 
 
@@ -92,7 +92,7 @@ def any_order(s: State, fixed: State) -> Int:
 
 @kernel
 def offer_orders(s: State, mask: Mask, fixed: State) -> Int:
-    """ADA-15: offer all orders and cards that the acting colour may begin, except `end`."""
+    """ADA-15: offer all orders and cards of the acting colour, except `end`."""
     colour = acting_colour(s)
     if s.coups[s.raid] > 0:
         land = manned_by(s, colour, 0) & ALL_LAND
@@ -148,7 +148,7 @@ def _offer_landwards(s: State, mask: Mask, place: Int, fixed: State) -> Int:
 def _offer_seawards(s: State, mask: Mask, place: Int, fixed: State) -> Int:
     """Offer to move to, attack or scuttle a ship on a contiguous square, or to sail.
 
-    A ship sails to a square without a ship.
+    A ship may sail to any contiguous square without a ship.
     """
     colour = np.int64(s.owner[place])
     for border in range(fixed.sea_borders[place], fixed.sea_borders[place + 1]):
@@ -214,7 +214,7 @@ def _offer_conversions(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _may_convert_in_city(s: State, colour: Int, city: Int, fixed: State) -> Int:
-    """ADA-25: return whether a city is own, has gold, and is one of 2 own cities of that lair."""
+    """ADA-25: return whether the colour owns a city with gold, and 2 cities of that lair."""
     place = city_place(city, fixed)
     if s.gold[place] == 0 or s.owner[place] != colour:
         return False
@@ -223,7 +223,7 @@ def _may_convert_in_city(s: State, colour: Int, city: Int, fixed: State) -> Int:
 
 @kernel
 def _may_convert_in_post(s: State, colour: Int, post: Int, fixed: State) -> Int:
-    """ADA-25: return whether a post is own, has gold, and is one of at least 3 own posts."""
+    """ADA-25: return whether the colour owns a post with gold, and at least 3 posts."""
     place = post_place(post, fixed)
     return (
         s.gold[place] > 0
@@ -287,7 +287,7 @@ def _offer_cards(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
 
 @kernel
 def may_play(s: State, colour: Int, card: Int) -> Int:
-    """ADA-32: return whether a card without a place is held and would change something."""
+    """ADA-32: return whether the player holds a card of the family PLAY that has an effect."""
     if not holds(s, acting_seat(s), card):
         return False
     if card == MORE_COUPS_CARD:
@@ -301,7 +301,7 @@ def may_play(s: State, colour: Int, card: Int) -> Int:
 
 @kernel
 def may_recruit_in(s: State, territory: Int, colour: Int, used: Int) -> Int:
-    """ADA-32, ADA-35: return whether a territory is own, and the card has not used it."""
+    """ADA-32, ADA-35: return whether the colour owns a territory that the card has not used."""
     return s.owner[territory] == colour and territory != used
 
 
@@ -390,7 +390,7 @@ def may_explore(s: State, territory: Int, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _offer_discovery(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
-    """Offer explorations with the card. Such an exploration also costs a coup."""
+    """Offer explorations with the card `discovery`. Such an exploration also costs a coup."""
     if s.coups[s.raid] == 0 or not holds(s, acting_seat(s), DISCOVERY_CARD):
         return False
     for territory in range(CENTRAL, TERRITORIES):

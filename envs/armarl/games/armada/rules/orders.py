@@ -44,7 +44,7 @@ from armarl.games.armada.state import (
 )
 
 BANDS_FOR_GOLD = np.int64(4)  # ADA-25
-SINGLE, DOUBLE = np.arange(1, 3)  # factors of the find of an exploration
+SINGLE, DOUBLE = np.arange(1, 3)  # factors by which the find of an exploration is multiplied
 CARD_HITS, CARD_LOSSES = 2, -2  # ADA-32: the roll after `attack` and after `defence`
 
 
@@ -61,7 +61,7 @@ def pay_coups(s: State, n: Int) -> None:
 def launch(s: State, city: Int, number: Int, fixed: State) -> None:
     """ADA-16: move a city's ship to a contiguous square.
 
-    `number` runs over the launches of all cities.
+    `number` is the index of the action in the family LAUNCH.
     """
     place = city_place(city, fixed)
     border = fixed.sea_borders[place] + number - fixed.launches[city]
@@ -71,7 +71,7 @@ def launch(s: State, city: Int, number: Int, fixed: State) -> None:
 
 @kernel
 def city_of_launch(number: Int, fixed: State) -> Int:
-    """Return the city, 0 to 11, of a launch."""
+    """Return the city (0 to 11) of a launch. `number` is the action's index in LAUNCH."""
     city = 0
     while number >= fixed.launches[city + 1]:
         city += 1
@@ -131,7 +131,7 @@ def choose_bands(s: State, n: Int, fixed: State) -> None:
 def complete_move(s: State, gold: Int, fixed: State) -> None:
     """ADA-17, ADA-18: move bands and gold, and put the bands' flag on the target.
 
-    Only a move gives a colour land, so only a move can bring it into victory (ADA-28).
+    Only a move gives a colour land, so only a move can bring the colour into victory (ADA-28).
     """
     origin, target = np.int64(s.origin), np.int64(s.target)
     gained = target < TERRITORIES and s.owner[target] != s.owner[origin]
@@ -151,7 +151,7 @@ def complete_move(s: State, gold: Int, fixed: State) -> None:
 
 @kernel
 def explore(s: State, territory: Int, factor: Int, fixed: State) -> None:
-    """ADA-21: place gold and tribes as thrown, double at the Centre, and the tribes' flag."""
+    """ADA-21: throw for gold and tribes, and place them (double at the Centre) with a flag."""
     if territory == post_place(CENTRE, fixed):
         factor *= 2
     gold = throw(s, GOLD_DIE, fixed)
@@ -174,7 +174,7 @@ def convert(s: State, number: Int, fixed: State) -> None:
 
 @kernel
 def begin_enrolment(s: State) -> None:
-    """ADA-31: begin the enrolment of the turn or raid. Each band is placed in turn."""
+    """ADA-31: begin the enrolment of the turn or raid. The bands are placed one by one."""
     s.enrolled[s.raid] = 1
     s.due = levies(s, acting_colour(s))
     s.stage = PLACE_ENROLLED
@@ -206,7 +206,7 @@ def attack(s: State, border: Int, fixed: State) -> None:
 
 @kernel
 def ask_defence(s: State) -> None:
-    """ADA-32: ask the attacked player, but never for tribes or nobody's bands."""
+    """ADA-32: ask the attacked player whether to play `defence` if it holds one, else fight."""
     defender = attacked_seat(s)
     if s.roll > CARD_LOSSES and is_asked(s, defender, DEFENCE_ANSWER):
         s.stage = ANSWER_DEFENCE

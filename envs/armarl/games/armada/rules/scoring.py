@@ -31,7 +31,7 @@ def in_victory(s: State, colour: Int, fixed: State) -> Int:
 
 @inlined
 def is_victory(s: State, owned: Int, colour: Int, fixed: State) -> Int:
-    """ADA-27: return whether a lair is held, with 3 posts (and the Centre) or 4 enemy cities."""
+    """ADA-27: return whether a lair is held, and 3 posts (with the Centre) or 4 enemy cities."""
     if lairs_held(owned) == 0:
         return False
     if (owned >> post_place(CENTRE, fixed)) & 1 and posts_owned(owned, fixed) >= POSTS_ASKED:

@@ -35,7 +35,7 @@ NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = np.array([3, 1])  # ADA-12
 
 @kernel
 def start(s: State, fixed: State) -> None:
-    """Deal a new game from the random number generator, the options and the chart in `s`."""
+    """Deal a new game into `s`, with its random number generator and its options."""
     _clear_board(s)
     _clear_turn(s)
     _seat_players(s)
@@ -105,7 +105,7 @@ def _man_neutral_lair(s: State, fixed: State) -> None:
 
 @kernel
 def starting_bands(s: State, colour: Int, fixed: State) -> Int:
-    """ADA-10 to ADA-12: return the number of bands that a colour spreads, with any bonus."""
+    """ADA-10 to ADA-12: return the number of bands that a colour spreads, bonus included."""
     farthest = s.neutral >= 0 and fixed.farthest[s.neutral] == colour
     return np.int64(BANDS[s.players]) + (FARTHEST_BONUS if farthest else 0)
 
@@ -115,7 +115,7 @@ def starting_bands(s: State, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _begin_preliminary(s: State) -> None:
-    """ADA-13: let the colour place its ships first."""
+    """ADA-13: begin the preliminary turn of a colour. It places its ships first."""
     s.stage = PLACE_SHIP
     s.count = 0
     s.to_move = acting_seat(s)
@@ -123,7 +123,7 @@ def _begin_preliminary(s: State) -> None:
 
 @kernel
 def place_ship(s: State, city: Int, fixed: State) -> None:
-    """ADA-13: put a ship on a city. After the second one the bands are spread."""
+    """ADA-13: put a ship on a city. After the second ship, the bands are spread."""
     flip_ship(s, city_place(city, fixed))
     s.box -= 1
     s.count += 1
@@ -136,7 +136,7 @@ def place_ship(s: State, city: Int, fixed: State) -> None:
 
 @kernel
 def spread_bands(s: State, n: Int) -> None:
-    """ADA-13: put bands on the lair's next territory. The last territory simply gets the rest."""
+    """ADA-13: put bands on the lair's next territory. The last territory gets the rest."""
     _put_next(s, n)
     if s.target % LAIR == LAIR - 1:
         _put_next(s, np.int64(s.due))

@@ -26,8 +26,8 @@ from armarl.games.armada.state import (
 )
 
 IDLE_ROUNDS = 2  # ADA-26
-TURN, RAID = np.arange(2)  # values of `raid`: which of the two is under way
-BEGINNING = -1  # value of `asked` when a turn begins, before any question or idle check
+TURN, RAID = np.arange(2)  # values of the field `raid`: a turn or a raid is under way
+BEGINNING = -1  # value of the field `asked` before the first check of a new turn
 
 
 @kernel
@@ -46,7 +46,7 @@ def begin_first_turn(s: State) -> None:
 
 @kernel
 def _begin_turn(s: State, colour: Int) -> None:
-    """ADA-15: begin a colour's turn. `go_on` then finds out whether the colour can do anything."""
+    """ADA-15: begin a colour's turn. `go_on` then checks whether the colour can do anything."""
     _set_budget(s, TURN, colour, COUPS)
     s.stage = ORDER
     s.asked = BEGINNING
@@ -96,17 +96,17 @@ def end_turn_or_raid(s: State, fixed: State) -> None:
 
 @kernel
 def open_asking(s: State) -> None:
-    """ADA-33: let the others raid after a completed order, but not within a raid."""
+    """ADA-33: let the other players raid after a completed order, except during a raid."""
     if s.raid == TURN:
         s.asked = 0
 
 
 @kernel
 def _ask_for_raid(s: State) -> Int:
-    """ADA-33: ask the next player with the card, in play order after the turn's colour.
+    """ADA-33: ask the next player that holds a raid card. Return whether there is such a player.
 
-    Each player is asked once. With two players the other player's next colour is asked, and its
-    second colour is not.
+    The players are asked in play order after the turn's colour, each once. With two players, only
+    the next colour of the other player may raid, not its second one.
     """
     if not s.cards:
         return False
@@ -123,19 +123,19 @@ def _ask_for_raid(s: State) -> Int:
 
 @kernel
 def raider(s: State) -> Int:
-    """ADA-33: return the colour that is asked for a raid, or that raids."""
+    """ADA-33: return the colour that raids, or whose player is asked whether to raid."""
     return (s.colour[TURN] + s.asked) % FOUR
 
 
 @kernel
 def begin_raid(s: State) -> None:
-    """ADA-32: begin a raid, with three coups at once."""
+    """ADA-32: begin a raid. Its budget is three coups."""
     _set_budget(s, RAID, raider(s), RAID_COUPS)
 
 
 @kernel
 def _end_raid(s: State, fixed: State) -> None:
-    """ADA-34: end a raid. It may make a claim, and never withdraws or fulfils one."""
+    """ADA-34: end a raid. This may lay a claim, but never withdraws or fulfils one."""
     lay_claim(s, acting_colour(s), CLAIM_DUE, fixed)
     s.colour[RAID] = s.coups[RAID] = s.enrolled[RAID] = s.more_coups[RAID] = 0
     s.raid = TURN
@@ -162,7 +162,7 @@ def _close_turn(s: State, fixed: State) -> None:
 
 @kernel
 def _judge_claim(s: State, colour: Int, fixed: State) -> None:
-    """ADA-28: at the end of a turn, judge its colour's due claim. A new claim becomes due."""
+    """ADA-28: judge a colour's due claim at the end of its turn. A new claim becomes due."""
     victory = in_victory(s, colour, fixed)
     if s.claims[colour] != CLAIM_DUE:
         laid = victory or s.claims[colour] != NO_CLAIM

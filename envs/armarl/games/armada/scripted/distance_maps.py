@@ -1,6 +1,6 @@
 """The map of Armada's scripted player: the cost from every place to the nearest goal.
 
-Costs are int8 arrays over the places. A low cost means near, or at, a worthwhile goal.
+Costs are int8 arrays over the places. A place with a low cost is a worthwhile goal or near one.
 """
 
 from __future__ import annotations
@@ -70,17 +70,18 @@ from armarl.games.armada.style_columns import (
     Style,
 )
 
-STRANDED = 30  # cost of boarding where no ship is
+STRANDED = 30  # additional cost of boarding on a square without a ship
 PATIENCE = 12  # after every 12 rounds, garrisons are halved and worse odds are accepted
 CARAVAN = 3  # number of bands that carry gold home
 
 # The fields are sorted by width, the widest first, so that the record has no gaps.
 SCRATCH = record_type(
     [
-        # For each cost, the set of territories and of squares with a way of that cost.
+        # For each cost, the set of territories and the set of squares with a way of that cost.
         ("land", np.int64, FAR + 1),
         ("sea", np.int64, FAR + 1),
-        # For each place: the costs to goals, to places that convert gold, and to waiting bands.
+        # For each place: the costs of the ways to goals, to places where gold can be converted, and
+        # to waiting bands.
         ("cost", np.int8, PLACE_ROOM),
         ("home", np.int8, PLACE_ROOM),
         ("ferry", np.int8, PLACE_ROOM),
@@ -101,7 +102,7 @@ def is_own(s: State, place: Int, colour: Int) -> Int:
 
 @kernel
 def is_partners(s: State, place: Int, colour: Int) -> Int:
-    """Return whether the player's other colour holds a place."""
+    """Return whether the player's other colour owns a territory or crews a ship."""
     owner = np.int64(s.owner[place])
     return 0 <= owner < FOUR and owner != colour and not is_enemy(s, colour, owner)
 
@@ -136,7 +137,7 @@ def set_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> N
 
 @kernel
 def _set_home_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> None:
-    """Write the costs of lost territories and of undefended ones in the colour's own lair."""
+    """Write the costs of the lost and of the undefended territories in the colour's own lair."""
     held = owned_in(territories_of(s, colour), colour) > LAIR_HELD
     lost = style[HOME_LATER_GOAL] if held else style[HOME_GOAL]
     for territory in range(colour * LAIR, (colour + 1) * LAIR):
@@ -167,7 +168,7 @@ def _city_cost(s: State, style: Style, place: Int, city: Int, colour: Int, fixed
 
 @kernel
 def _nearly_wins(s: State, owner: Int, lair: Int, fixed: State) -> Int:
-    """Return whether a lair's city counts for ADA-27 and its owner lacks at most one such city."""
+    """Return whether a city of `lair` counts for its owner (ADA-27), which lacks at most one."""
     if not 0 <= owner < FOUR or not is_enemy(s, owner, lair):
         return False
     return enemy_cities_owned(s, territories_of(s, owner), owner, fixed) >= CITIES_ASKED - 1
@@ -190,7 +191,10 @@ def post_cost(s: State, style: Style, place: Int, post: Int, colour: Int, fixed:
 
 @kernel
 def impatience(s: State) -> Int:
-    """Return how often PATIENCE has passed. It stops the last bands from guarding posts forever."""
+    """Return how many times PATIENCE rounds have passed.
+
+    Garrisons shrink with this number, so that the last bands do not guard posts forever.
+    """
     return max(np.int64(s.turn), 0) // (PATIENCE * colours_playing(s))
 
 
@@ -208,7 +212,7 @@ def is_abandoned(s: State, territory: Int) -> Int:
 
 @kernel
 def gives_way(s: State, colour: Int, fixed: State) -> Int:
-    """Return whether a colour leaves the posts to the player's other one, which has the Centre."""
+    """Return whether a colour leaves posts to the player's other colour, which has the Centre."""
     return is_partners(s, post_place(CENTRE, fixed), colour)
 
 
@@ -228,7 +232,7 @@ def set_markets(s: State, colour: Int, home: Any, fixed: State) -> None:
 
 @kernel
 def owns_gold(s: State, colour: Int) -> Int:
-    """Return whether a colour has any gold. Without gold, no way home is needed."""
+    """Return whether a colour has any gold. If not, the costs of ways home are not needed."""
     for place in range(s.places):  # noqa: SIM110 - Numba
         if s.gold[place] > 0 and is_own(s, place, colour):
             return True
@@ -239,7 +243,7 @@ def owns_gold(s: State, colour: Int) -> Int:
 def set_landings(s: State, colour: Int, cost: Any, ferry: Any, fixed: State) -> Int:
     """Set `ferry` to 0 where a ship can fetch waiting bands, else to FAR.
 
-    Return whether there are any such bands.
+    Return whether any bands are waiting.
     """
     ferry[:] = FAR
     any_wait = False
@@ -330,7 +334,7 @@ def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any, fi
 def _set_tolls_of_launching(
     s: State, style: Style, city: Int, by_land: Any, by_sea: Any, fixed: State
 ) -> None:
-    """Lower the costs of squares to which a city's ship may be launched and then boarded."""
+    """Lower the costs of squares where a city's ship can be boarded after it is launched."""
     for border in range(fixed.sea_borders[city], fixed.sea_borders[city + 1]):
         square = np.int64(fixed.border_to[border])
         if not has_ship(s, square):
@@ -339,7 +343,7 @@ def _set_tolls_of_launching(
 
 @inlined
 def entry_toll(s: State, style: Style, to: Int, colour: Int) -> Int:
-    """Return the cost of entering a place. It is higher if there are defenders to fight."""
+    """Return the cost of entering a place. The cost is higher if there are defenders to fight."""
     if s.bands[to] > 0 and is_partners(s, to, colour):
         return FAR
     if is_unexplored(s, to):
@@ -383,6 +387,6 @@ def stands_open(s: State, territory: Int, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _threatens(s: State, place: Int, colour: Int) -> Int:
-    """Return whether a place holds an enemy's bands."""
+    """Return whether a place has an enemy's bands."""
     owner = np.int64(s.owner[place])
     return s.bands[place] > 0 and 0 <= owner < FOUR and is_enemy(s, colour, owner)

@@ -1,12 +1,12 @@
 """The scripted player of Armada. At each decision it scores the legal actions and plays the best.
 
-It turns the map into costs (see `distance_maps`): for every place, the cost of the way to the
-nearest goal of its colour. Goals are the territories that ADA-27 needs (posts, first the Centre;
-enemy cities; a lair), territories that break another colour's claim, and own posts with too few
-bands. Bands move towards lower costs. Taking, exploring and attacking on the way have scores of
-their own. When bands run short, gold is carried home and converted, and ships fetch bands that wait
-on a coast. In long games with few bands left, all of them would guard posts for ever, so garrisons
-shrink with time. The player reads no hidden card and rolls no die.
+For every place it computes the cost of the way to the nearest goal of the acting colour (see
+`distance_maps`). Goals are the territories that victory needs (ADA-27: posts, first the Centre;
+enemy cities; a lair), territories whose loss breaks an enemy's claim, and own posts with too few
+bands. Bands move towards lower costs. Taking, exploring and attacking on the way have separate
+scores. If few bands are on the board, gold is carried home and converted. Ships fetch bands that
+wait on a coast. In long games with few bands, all of them would guard posts forever, so garrisons
+shrink with time. The player does not use hidden cards or roll dice.
 """
 
 from __future__ import annotations
@@ -141,13 +141,13 @@ from armarl.games.armada.style_columns import (
 )
 from armarl.games.armada.styles import FIRST_ROWS, STYLES
 
-DRAWS = 2.0**53  # number of different draws
-FERRYING = 3  # number of bands in a place from which one crews a ship to fetch others
+DRAWS = 2.0**53  # number of different values of the fraction of `draw`
+FERRYING = 3  # a place with so many bands sends one to crew a ship that fetches others
 
 
 @kernel
 def greedy(s: State, draw: float, mask: Mask, scratch: States, fixed: State) -> Int:
-    """Return the action of the player to move, in a state concealed for its seat.
+    """Return the action of the player to move, in a state that is concealed for this player.
 
     Args:
         draw: index of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
@@ -191,7 +191,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States, fixed: State) -> 
 
 @inlined
 def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tuple[Int, Int, Int]:
-    """Return the better of the best so far and an action: (worth, tie-breaking lot, action)."""
+    """Return the better one of `best` and an action, as (worth, tie-breaking lot, action)."""
     if worth > best[0] or (worth == best[0] and lot > best[1]):
         return worth, lot, np.int64(action)
     return best
@@ -199,7 +199,7 @@ def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tu
 
 @kernel
 def row_of(s: State, number: Int, colour: Int, fixed: State) -> Int:
-    """Return the row in `styles.STYLES` of a style, for this table and the colour's stance."""
+    """Return the index in `styles.STYLES` of a style's row, by table and the colour's stance."""
     return FIRST_ROWS[number][2 * (s.players - 2) + s.cards] + _stance(s, colour, fixed)
 
 
@@ -342,7 +342,7 @@ def _garrison_of_city(s: State, style: Style, place: Int, colour: Int, fixed: St
 def _worth_of_sail(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int, fixed: State
 ) -> Int:
-    """Return the score of a voyage to a goal (full ships first), to waiting bands or with gold."""
+    """Return the score of a voyage: to a goal (full ships first), to waiting bands or with gold."""
     place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     if is_ferry(s, place, ferry):
         return style[FERRY_WORTH] if ferry[to] < ferry[place] else -1
@@ -360,7 +360,7 @@ def _worth_of_exploring(style: Style, cost: Any, territory: Int) -> Int:
 
 @kernel
 def _bands_around(s: State, colour: Int, place: Int, fixed: State) -> Int:
-    """Return the number of bands that may attack a place, from all places next to it."""
+    """Return the number of bands that may attack a place from all places next to it."""
     bands = np.int64(0)
     for border in range(fixed.land_borders[place], fixed.land_borders[place + 1]):
         bands += _attackers(s, colour, np.int64(fixed.border_to[border]))
@@ -452,7 +452,7 @@ def _worth_of_count(
     if is_treasure(s, style, origin, colour, home) and home[target] < home[origin]:
         wanted = min(wanted, CARAVAN - 1)
     elif cost[target] >= cost[origin]:
-        wanted = min(wanted, style[PASSING])  # to take a territory on the way or to crew a ferry
+        wanted = min(wanted, style[PASSING])  # to take a territory on the way, or to crew a ferry
     return -abs(n - wanted)
 
 
@@ -504,19 +504,19 @@ def _worth_of_rising(s: State, colour: Int, territory: Int, fixed: State) -> Int
 
 @kernel
 def _answer(s: State, fixed: State) -> Int:
-    """Return the answer to a question: play the card if it helps, else decline."""
+    """Return the answer to a question about a card: play it if it helps, else decline."""
     return fixed.first[ANSWER] + (answer_of(s.stage) if _card_helps(s, fixed) else DECLINE)
 
 
 @kernel
 def _bands_beside_ship(s: State, style: Style) -> Int:
-    """Return the number of bands to put on a territory at the start. Without a ship it is 0."""
+    """Return the number of bands to put on a territory at the start: 0 if it has no ship."""
     return min(style[AT_SHIPS], np.int64(s.due)) if has_ship(s, np.int64(s.target)) else np.int64(0)
 
 
 @kernel
 def _card_helps(s: State, fixed: State) -> Int:
-    """Return whether the card helps: it improves the roll, or the raid may break a victory."""
+    """Return whether the card helps: it improves the roll, or a raid may prevent a victory."""
     if s.stage == ANSWER_ATTACK:
         return s.roll <= 0 or defenders_of(s, np.int64(s.target)) > 1
     if s.stage == ANSWER_DEFENCE:

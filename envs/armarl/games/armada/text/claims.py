@@ -29,7 +29,7 @@ class Claim(NamedTuple):
 
 def claims_of(state: State) -> Iterator[Claim]:
     """Yield the claims in a state."""
-    in_turn = int(state["colour"][0])  # also while another colour raids
+    in_turn = int(state["colour"][0])  # even while another colour raids
     for number, name in enumerate(COLOURS):
         claim = int(state["claims"][number])
         if claim != NO_CLAIM:
@@ -38,5 +38,5 @@ def claims_of(state: State) -> Iterator[Claim]:
 
 
 def claim_in_words(colour: str) -> str:
-    """Return the sentence that a colour claims victory."""
+    """Return a sentence which says that a colour claims victory."""
     return f"{colour.capitalize()} claims victory."

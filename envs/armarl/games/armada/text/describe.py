@@ -61,8 +61,8 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
     """Return the public view of a state as plain JSON types.
 
     Args:
-        seat: the seat whose view to return, with everything it may not know set to None. None
-            returns the full view.
+        seat: the seat whose view to return. Everything that it may not know is None. A `seat` of
+            None returns the full view.
     """
     states = np.full(1, state)
     if seat is not None:
@@ -102,7 +102,7 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
 
 
 def _territories(s: State) -> Iterator[dict[str, Any]]:
-    """Yield the view of each territory. Lists of whole fields avoid slow calls of kernels."""
+    """Yield the view of each territory. Fields are read as lists, because kernel calls are slow."""
     tribes = CENTRAL * [0] + s["tribes"].tolist()
     ships = int(s["ships"][0])
     owners, bands, gold = (s[name].tolist() for name in ("owner", "bands", "gold"))
@@ -174,7 +174,7 @@ def _hand(s: State, player: int) -> list[str]:
 
 
 def _known(s: State, player: int, seat: int | None) -> dict[str, Any]:
-    """Return a player's knowledge of the deck, and everyone's knowledge of its hand (ADA-37)."""
+    """Return a player's knowledge of the deck, and the public knowledge of its hand (ADA-37)."""
     says = {HELD: True, LACKED: False, 0: None}
     answers = zip(ANSWER_CARDS, s["answers"][player], strict=True)
     return {
@@ -191,7 +191,7 @@ def _deck(s: State) -> list[str | None]:
 
 
 def _legal(game: Game, states: Any, seat: int | None) -> list[str] | None:
-    """Return the sorted legal notations, or None for a seat that is not to move."""
+    """Return the sorted legal notations, or None if it is not the seat's turn."""
     if states[0]["stage"] == OVER:
         return []
     if seat not in (None, states[0]["to_move"]):

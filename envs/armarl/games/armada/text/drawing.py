@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armarl.compiler.types import State
     from armarl.core.game import Game
 
-WIDTH = 79  # width of all lines
+WIDTH = 79  # maximum width of a line
 COLUMN = 20  # width of a column of territories
 COLUMNS = 4
 NOBODY, UNEXPLORED, SHIP = "-", "?", "^"
@@ -31,11 +31,11 @@ Run: TypeAlias = tuple[int, int, int]
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:
-    """Draw a state as text: the map with the pieces on each place, their list, and the turn.
+    """Draw a state as text: the map with its pieces, a list of all places, and the turn.
 
     A territory is written like `G4* g5 $2 ^`: its name (`*` marks a city, and a post is written
     like `C1(Centre)`), the letter of its flag's owner, the number of bands or tribes, the gold, and
-    `^` for a ship not launched. The map shows the same text without spaces, where there is room.
+    `^` for a ship not launched. Where there is room, the map shows the same text without spaces.
 
     Args:
         seat: the seat whose view to draw, or None for the full view.
@@ -57,7 +57,7 @@ def draw(game: Game, state: State, seat: int | None) -> str:
 
 
 def _pieces(view: dict[str, Any], name: str) -> list[str]:
-    """Return the words for a place: its owner with bands or tribes, its gold and its ship."""
+    """Return the words for a place: its owner's letter and pieces, its gold and its ship."""
     if name in view["territories"]:
         place = view["territories"][name]
         owner, pieces = place["owner"], place["bands"] or place["tribes"]
@@ -76,7 +76,7 @@ def _pieces(view: dict[str, Any], name: str) -> list[str]:
 def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
     """Return the rows of the map, with each place's name across its widest row.
 
-    The pieces are written behind the name or in the widest other row. If there is no room for all
+    The pieces are written after the name, or in the next widest row. If there is no room for all
     pieces, only the bands are written, or nothing.
     """
     if chart.raster is None:
@@ -88,7 +88,7 @@ def _map(chart: Chart, view: dict[str, Any]) -> list[str]:
         words = _pieces(view, name)
         if not words or words[0] == UNEXPLORED:
             _write(rows, first, name)
-        elif len(together := f"{name} {''.join(words)}") < first[0]:  # one cell remains free
+        elif len(together := f"{name} {''.join(words)}") < first[0]:  # one cell stays free
             _write(rows, first, together)
         else:
             _write(rows, first, name)

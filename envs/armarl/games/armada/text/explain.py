@@ -79,10 +79,10 @@ def explain(game: Game, state: State, action: int) -> str:
 
 
 def asked(game: Game, state: State) -> str:
-    """Return a text about the open decision that starts with ": ".
+    """Return a text about the open decision, which begins with ": ", or an empty text.
 
-    The text is empty when an order is due, when the question is whether to raid, and when the game
-    is over.
+    The text is empty when an order is due, when the question is whether to raid, and when
+    the game is over.
     """
     s, stage = state, int(state["stage"])
     if stage == PLACE_SHIP:
@@ -96,7 +96,7 @@ def asked(game: Game, state: State) -> str:
 
 
 class _Reasons:
-    """The reason that an action is illegal in a state, with one method per action family."""
+    """The reason why an action is illegal in a state. Each action family has one method."""
 
     def __init__(self, game: Game, state: State, action: int) -> None:
         self.game, self.s, self.fixed = game, state, game.fixed
@@ -190,7 +190,7 @@ class _Reasons:
         return f"at most {most_bands(self.s)} bands can move (ADA-17, ADA-19)"
 
     def _gold(self) -> str:
-        return f"at most {most_gold(self.s)} gold can move with them (ADA-17, ADA-19)"
+        return f"at most {most_gold(self.s)} gold can move with the bands (ADA-17, ADA-19)"
 
     # --- ships -----------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ class _Reasons:
         if s["bands"][to] and not self._own(to):
             return f"bands of {owner_name(s['owner'][to])} are on {name} (ADA-18, ADA-19)"
         if is_sea(to):
-            return f"the ship on {name} is full: it holds {SHIP_ROOM} pieces (ADA-19)"
+            return f"the ship on {name} is full: it carries {SHIP_ROOM} pieces (ADA-19)"
         if is_unexplored(s, to):
             return f"{name} is unexplored (ADA-18)"
         return f"tribes are on {name} (ADA-18)"
@@ -377,7 +377,7 @@ class _Reasons:
         if card == STRATEGIST_CARD:
             if s["deck_size"] == 0:
                 return "the deck is empty (ADA-32)"
-            return "the first look costs 1 coup, but none is left (ADA-32)"
+            return "the first look at the deck costs 1 coup, but none is left (ADA-32)"
         if "natives" in CARD_NAMES[card]:
             if s["supply_tribes"] == 0:
                 return "the supply has no tribes (ADA-6)"

@@ -15,9 +15,9 @@ class Holdings(NamedTuple):
     Attributes:
         land: the number of territories.
         lair: the lair in which the colour owns the most territories, or "" if it owns none.
-        in_lair: the number of territories that it owns in that lair.
-        posts: the names of its trading posts.
-        cities: the number of cities that it owns outside its player's lairs.
+        in_lair: the number of territories that the colour owns in that lair.
+        posts: the names of the colour's trading posts.
+        cities: the number of cities that the colour owns outside its player's lairs.
     """
 
     land: int

@@ -1,7 +1,7 @@
 """States of Armada from descriptions: the inverse of `describe`.
 
 A description omits some values of an open chain of decisions, such as the next territory of the
-preliminary turn. All possible values are tried, one after the other.
+preliminary turn. All possible values are tried one by one.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _OWNERS = (*COLOURS, "tribes")
 
 
 def states_from(game: Game, view: Description, base: State) -> Iterator[State]:
-    """Yield the states that a description may mean. Omitted values are those of the deal `base`."""
+    """Yield the states that a description may mean. Omitted values come from the deal `base`."""
     s: Any = np.full(1, base)[0]
     _seat_players(s, view, game.players)
     _put_pieces(s, view, game.attributes["chart"].places)
@@ -121,7 +121,7 @@ def _put_pieces(s: Any, view: Description, places: Sequence[str]) -> None:
         flip_ship(s, place)
     for number in range(FOUR):
         on_board = int(s["bands"][s["owner"] == number].sum())
-        s["reserve"][number] = max(-1, MOST_PIECES - on_board)  # `valid` refuses -1
+        s["reserve"][number] = max(-1, MOST_PIECES - on_board)  # -1: `valid` refuses it
     s["supply_gold"] = max(-1, MOST_PIECES - int(s["gold"].sum()))
     s["supply_tribes"] = max(-1, MOST_PIECES - int(s["tribes"].sum()))
     s["box"] = SHIPS - sum(ships.bit_count() for ships in s["ships"].tolist())
@@ -168,7 +168,7 @@ def _claims(s: Any, view: Description) -> Iterator[list[int]]:
 def _chains(
     game: Game, s: Any, view: Description, stage: int, claims: Sequence[int]
 ) -> Iterator[State]:
-    """Yield states at one kind of decision, for all values that a description leaves open."""
+    """Yield states at one kind of decision, for all values that a description omits."""
     for chain in _open_chains(game, s, view, stage):
         found: Any = np.full(1, s)[0]
         found["claims"], found["stage"] = claims, stage
@@ -196,7 +196,7 @@ def _asked(s: Any, stage: int) -> int:
 
 
 def _open_chains(game: Game, s: Any, view: Description, stage: int) -> Iterator[dict[str, Any]]:
-    """Yield the possible fields of the open chain of decisions, for all values left open."""
+    """Yield the possible fields of the open chain of decisions, for all omitted values."""
     if stage in (PLACE_SHIP, SPREAD_BANDS):
         yield from _preparations(s, stage, game.fixed)
         return

@@ -32,7 +32,7 @@ class _Entry:
 
 
 def sum_up(scenes: Sequence[Scene]) -> str:
-    """Return a turn in words: voyages, fights and amounts in a few words each, and all claims."""
+    """Return a turn in one sentence of short phrases, followed by sentences about claims."""
     first = scenes[0]
     assert first.before is not None
     turn = first.before["turn"]
@@ -82,7 +82,7 @@ def _note(scene: Scene, player: int, entries: list[_Entry]) -> None:
 
 
 def _entry(entries: list[_Entry], kind: str, places: list[str]) -> _Entry:
-    """Return the last entry if it is of this kind, else a new entry. Add the places to it."""
+    """Return the last entry if it is of this kind, else a new entry, with the places added."""
     if not entries or entries[-1].kind != kind:
         entries.append(_Entry(kind, []))
     entries[-1].places += [place for place in places if place not in entries[-1].places]

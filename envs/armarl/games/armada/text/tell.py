@@ -112,7 +112,7 @@ def _move(scene: Scene, rest: list[str]) -> str:
 
 
 def _moved(scene: Scene, origin: str, target: str) -> str:
-    """Return a completed move in words, with the new owner of the land if it has one."""
+    """Return a completed move in words, with the new owner of the land if the owner changed."""
     assert scene.before is not None
     bands, gold = -more_on(scene, origin, "bands"), -more_on(scene, origin, "gold")
     moved = amount(bands, "band") + (f" and {gold} gold" if gold else "")
@@ -192,7 +192,7 @@ def _dice(scene: Scene) -> Iterator[str]:
 
 
 def _losses(scene: Scene) -> Iterator[str]:
-    """Yield the losses of a fight. An answer with a card may be the action that completed it."""
+    """Yield the losses of a fight. An answer to its roll may have completed the fight."""
     assert scene.last
     assert scene.before is not None
     pending = scene.before["pending"]
@@ -253,7 +253,7 @@ def _next(scene: Scene) -> Iterator[str]:
 
 
 def _outcome(scene: Scene, winners: list[int]) -> str:
-    """Return the result in words. The winner's reason shows a newcomer the aim of the game."""
+    """Return the result and its reason in words. They show a newcomer the aim of the game."""
     if not winners:
         return "The game is cut short (ADA-26, ADA-30), and nobody has won."
     name = listed([scene.names[winner] for winner in winners])
@@ -269,7 +269,7 @@ def _outcome(scene: Scene, winners: list[int]) -> str:
 
 
 def _victory(scene: Scene, colour: str) -> str:
-    """Return the parts of ADA-27 that a colour owns, or "" if it is not in victory."""
+    """Return the reasons why a colour is in victory (ADA-27) in words, or "" if it is not."""
     chart: Chart = scene.game.attributes["chart"]
     own = holdings(scene.view, chart, colour)
     if own.in_lair < LAIR_HELD:
@@ -293,7 +293,7 @@ def at(view: View, place: str) -> dict[str, Any]:
 
 
 def more_on(scene: Scene, place: str, key: str) -> int:
-    """Return the change of a place's number of pieces of a kind, made by the last action."""
+    """Return the change of the number of pieces of a kind on a place by the last action."""
     assert scene.before is not None
     return int(at(scene.view, place)[key]) - int(at(scene.before, place)[key])
 

@@ -80,13 +80,13 @@ def no_chain(s: State) -> Int:
 
 @kernel
 def _was_asked(s: State, seat: Int, answer: Int) -> Int:
-    """ADA-32, ADA-33: return whether a player was asked for a card, so is known to hold one."""
+    """ADA-32, ADA-33: return whether a player was asked for a card, and thus holds one."""
     return seat >= 0 and s.answers[seat, answer] == HELD
 
 
 @kernel
 def chain_is_right(s: State, fixed: State) -> Int:
-    """Return whether the player to move can be asked this question."""
+    """Return whether the open decision is possible for the player to move."""
     if last_player(s) >= 0 and not _played_since_the_turn_began(s):
         return False  # ADA-29: the game would be over
     stage = s.stage
@@ -111,17 +111,17 @@ def chain_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _played_since_the_turn_began(s: State) -> Int:
-    """ADA-29: return whether the other players may have been put out in the current turn.
+    """ADA-29: return whether the other players may have gone out during the current turn.
 
-    The game then continues until bands are removed or the turn ends. An order, for a coup, took
-    their last land or gold, or their last card was played.
+    This happens if an order, which costs a coup, took their last land or gold, or if they played
+    their last card. The game then continues until bands are removed or the turn ends.
     """
     return s.coups[0] < COUPS or total_of(s.played) > 0
 
 
 @kernel
 def _on_a_border(s: State, family: Any, fixed: State) -> Int:
-    """Return whether the order is of the family, along the border from `origin` to `target`."""
+    """Return whether the order has this family and goes from own bands at `origin` to `target`."""
     border = np.int64(s.order) - fixed.first[family]
     if border < 0 or s.order >= fixed.first[family + 1]:
         return False
@@ -172,7 +172,7 @@ def _combat_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _placing_is_right(s: State, fixed: State) -> Int:
-    """Return whether the amount left to place, pay or look at is possible (enrolment, cards)."""
+    """Return whether the state of an enrolment, a purchase or a played card is possible."""
     stage = s.stage
     if stage == PLACE_ENROLLED:
         return _enrolment_is_right(s, fixed)
@@ -188,7 +188,7 @@ def _placing_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _enrolment_is_right(s: State, fixed: State) -> Int:
-    """ADA-31: return whether the bands placed and due are those that the colour may enrol."""
+    """ADA-31: return whether the colour may enrol as many bands as are placed and due."""
     if s.order != fixed.first[ENROL] or s.enrolled[s.raid] != 1:
         return False
     if s.used != -1 or s.roll != 0 or s.looked != 0:

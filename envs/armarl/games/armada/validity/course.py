@@ -43,7 +43,7 @@ from armarl.games.armada.validity.pieces import any_set, is_city, total_of
 
 @kernel
 def is_preliminary(s: State, fixed: State) -> Int:
-    """ADA-12 to ADA-14: return whether the preliminary turn is possible.
+    """ADA-12 to ADA-14: return whether the state is a possible point of the preliminary turn.
 
     The colours before the acting one have finished, and the colours after it have not begun.
     """
@@ -64,7 +64,7 @@ def is_preliminary(s: State, fixed: State) -> Int:
 def _nothing_has_happened(s: State) -> Int:
     """Return whether no turn, raid, claim, card or exploration left a trace in the state.
 
-    No piece may be outside the lairs.
+    No piece and no flag may be outside the lairs.
     """
     if s.raid != 0 or s.asked != 0 or s.idle != 0 or s.thrown != 0 or total_of(s.played) != 0:
         return False
@@ -92,7 +92,7 @@ def _no_budget(s: State, raid: Int) -> Int:
 
 @kernel
 def _neutral_lair_is_right(s: State, fixed: State) -> Int:
-    """ADA-12: return whether nobody's lair has its initial bands (3 in a city, else 1), no ship."""
+    """ADA-12: return whether nobody's lair has its first bands (city 3, else 1) and no ship."""
     for territory in range(s.neutral * LAIR, (s.neutral + 1) * LAIR):
         bands = NEUTRAL_IN_CITY if is_city(territory, fixed) else NEUTRAL_ELSEWHERE
         if s.bands[territory] != bands or has_ship(s, np.int64(territory)):
@@ -159,7 +159,7 @@ def course_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _claims_are_right(s: State, fixed: State) -> Int:
-    """ADA-28: return whether every colour in victory has a claim, and no other claim is impossible.
+    """ADA-28: return whether every colour in victory has a claim, and all claims are possible.
 
     Only the colour in turn may have a new claim, after it has paid a coup.
     """
@@ -192,7 +192,7 @@ def _may_be_new(s: State, colour: Int, fixed: State) -> Int:
 def _colour_in_turn(s: State) -> Int:
     """ADA-9: return whether the colour in turn follows from the number of turns.
 
-    A turn that ended the game is counted.
+    The number includes a turn that ended the game.
     """
     if s.colour[0] == s.neutral:
         return False
@@ -208,7 +208,7 @@ def _colour_in_turn(s: State) -> Int:
 def _asking_is_right(s: State) -> Int:
     """ADA-26, ADA-33: return whether the numbers of colours asked and of idle turns are possible.
 
-    Before an order, all colours have been asked for a raid and there are no idle turns.
+    When an order is due, all colours have been asked for a raid, and there are no idle turns.
     """
     last = 0
     if s.cards:

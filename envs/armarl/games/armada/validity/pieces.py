@@ -54,7 +54,7 @@ def same_options(s: State, blank: State) -> Int:
 
 @kernel
 def seats_are_right(s: State) -> Int:
-    """ADA-9 to ADA-12: return whether colours, except nobody's, go to the seats in play order."""
+    """ADA-9 to ADA-12: return whether the colours (not nobody's) go to the seats in play order."""
     lowest = 0 if s.players == 3 else -1
     highest = FOUR - 1 if s.players == 3 else -1
     if s.neutral < lowest or s.neutral > highest:
@@ -134,7 +134,7 @@ def _territory_is_lawful(s: State, place: Int) -> Int:
 
 @kernel
 def total_of(numbers: Any) -> Int:
-    """Return the sum of small numbers."""
+    """Return the sum of an array of small integers, as int64."""
     total: Int = 0
     for i in range(numbers.size):
         total += np.int64(numbers[i])
@@ -143,7 +143,7 @@ def total_of(numbers: Any) -> Int:
 
 @kernel
 def any_set(numbers: Any) -> Int:
-    """Return whether any number is not 0."""
+    """Return whether any number of an array is not 0."""
     for i in range(numbers.size):
         if numbers[i] != 0:
             return True
@@ -162,9 +162,9 @@ def _bands_of(s: State, colour: Int) -> Int:
 
 @kernel
 def pieces_add_up(s: State) -> Int:
-    """ADA-6: return whether the numbers of pieces add up, and no number is too small.
+    """ADA-6: return whether the numbers of pieces add up, and no supply or reserve is below 0.
 
-    None may be below 0. The box must have the ships that are not in the game (ADA-12).
+    The box must contain at least the ships that are not in the game (ADA-12).
     """
     if s.supply_gold < 0 or s.supply_tribes < 0 or ships_lost(s) < 0:
         return False
@@ -220,7 +220,7 @@ def _found(s: State, card: Int) -> Int:
 def knowledge_is_right(s: State) -> Int:
     """ADA-37: return whether the seats' knowledge is true.
 
-    Known cards are in their hands. Remembered cards are in the deck or were drawn since.
+    Cards known to be held are in the hand. Remembered cards are in the deck or were drawn since.
     """
     for seat in range(MAX_PLAYERS):
         for answer in range(ANSWERS):
@@ -262,7 +262,7 @@ def _most_remembered(s: State, seat: Int, card: Int) -> Int:
 
 @kernel
 def is_face(die: Int, face: Int, fixed: State) -> Int:
-    """Return whether a die has a face."""
+    """Return whether a number is a face of a die."""
     for i in range(SIDES):
         if fixed.faces[die, i] == face:
             return True
@@ -271,7 +271,7 @@ def is_face(die: Int, face: Int, fixed: State) -> Int:
 
 @kernel
 def dice_are_right(s: State, fixed: State) -> Int:
-    """ADA-7: return whether recorded throws are faces of their dice, and the other fields are 0."""
+    """ADA-7: return whether each record of a throw is a face of its die, or 0 if never used."""
     if s.thrown < 0 or s.thrown > MOST_FACES:
         return False
     for i in range(MOST_FACES):

@@ -1,9 +1,9 @@
 """Validation of Armada states that come from outside.
 
 `valid` accepts every state that play can reach, and every determinised one. It refuses concealed
-states of a game with cards, because they are incomplete. Every accepted state can be played to its
-end: pieces and cards are conserved, numbers are in their ranges, and derived values are what the
-rules would derive.
+states of a game with cards, because these are incomplete. Every accepted state can be played to its
+end: pieces and cards are conserved, numbers are in their ranges, and derived values equal those
+that the rules would derive.
 
 `pieces` checks pieces, cards and dice. `course` checks turns and the end. `chain` checks the open
 decision.
@@ -33,7 +33,7 @@ FAULTS = (
     "the colours are not assigned as in ADA-9 to ADA-12",
     "a place has pieces that it cannot have (ADA-8, ADA-16, ADA-19, ADA-21)",
     "the numbers of bands, gold, tribes or ships are not those of ADA-6",
-    "the cards in the deck, in the hands and played do not add up to ADA-32",
+    "the cards in the deck, in the hands and played do not add up to those of ADA-32",
     "remembered cards or known hands contradict the real ones (ADA-37)",
     "the dice show impossible faces (ADA-7)",
     "the preliminary turn is at an impossible point (ADA-12, ADA-13)",
@@ -59,7 +59,7 @@ FAULTS = (
 
 @kernel
 def valid(s: State, blank: State, fixed: State) -> Int:
-    """Return LAWFUL, or the number of the first fault of a state in the order of FAULTS."""
+    """Return LAWFUL, or the index in FAULTS of the first error of a state."""
     if not same_options(s, blank):
         return OPTIONS
     if not seats_are_right(s):
@@ -82,7 +82,7 @@ def valid(s: State, blank: State, fixed: State) -> Int:
 
 @kernel
 def _fault_in_time(s: State, fixed: State) -> Int:
-    """Return the fault of the turn, the open decision or the end, or LAWFUL."""
+    """Return LAWFUL, or the index in FAULTS of an error in the turn, the decision or the end."""
     if s.stage < 0 or s.stage > OVER or s.colour[0] < 0 or s.colour[0] >= FOUR:
         return COURSE
     if s.stage < ORDER:
