@@ -48,6 +48,25 @@ def kernel(
     return cast(F, (make_kernel if entry else make_part)(function, keep, **options))
 
 
+def direct(function: F, *arguments: Any) -> F:
+    """Call a kernel, and return a function that calls its machine code without Numba's dispatcher.
+
+    The dispatcher looks at the types of all arguments to choose the machine code. This takes more
+    than half of the time of a short call.
+
+    Args:
+        function: a kernel.
+        arguments: arguments for a first call. All later calls must have arguments of the same
+            types, and arrays that can be written to. Nothing checks this.
+    """
+    function(*arguments)
+    if PLAIN_PYTHON:
+        return function
+    dispatcher = cast(Any, function)
+    compiled = dispatcher.overloads[tuple(map(dispatcher.typeof_pyval, arguments))]
+    return cast(F, compiled.entry_point)
+
+
 def inlined(function: F) -> F:
     """Compile a kernel into its callers. Use it for functions that innermost loops call.
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
+from armarl.compiler.decorators import direct
 from armarl.compiler.types import States
 from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops, threads
@@ -71,45 +72,48 @@ class CompiledVariant(Variant):
         """Return a function that all games share, compiled with this game's verbs."""
         return self._binding.function(function)
 
-    # These functions are cached for environments of one game, in which a lookup would take a tenth
-    # of the time of each step. They check nothing, so they are not part of the public interface.
+    # These functions are for environments of one game. They check nothing, so they are not part of
+    # the public interface. The caller passes `_fixed_argument` as the last argument, and the other
+    # arguments must have the types of those in `_one_game`.
 
     @cached_property
     def _deal_one(self) -> Callable[..., int]:
-        """`batch_loops.deal_one`, compiled for this game. It trusts its arguments."""
-        return self.compiled(self._either(batch_loops.deal_one, batch_loops.deal_with))
+        """`batch_loops.deal_one`, compiled for this game."""
+        return self._one_game[0]
 
     @cached_property
     def _view_one(self) -> Callable[..., None]:
-        """`batch_loops.view_one`, compiled for this game. It trusts its arguments."""
-        return self.compiled(self._either(batch_loops.view_one, batch_loops.view_with))
+        """`batch_loops.view_one`, compiled for this game."""
+        return self._one_game[1]
 
     @cached_property
     def _play_one(self) -> Callable[..., int]:
-        """`batch_loops.play_one`, compiled for this game. It trusts its arguments."""
-        return self.compiled(self._either(batch_loops.play_one, batch_loops.play_with))
-
-    def _either(self, without: F, with_fixed: F) -> F:
-        return without if self.fixed is None else with_fixed
+        """`batch_loops.play_one`, compiled for this game."""
+        return self._one_game[2]
 
     @cached_property
     def _fixed_argument(self) -> Any:
         """The last argument of the three functions above."""
         return () if self.fixed is None else self._fixed_array
 
-    def warm_up(self) -> None:
-        """Compile the functions that an environment of one game needs, if this is not done yet."""
-        _ = self._is_warm
-
     @cached_property
-    def _is_warm(self) -> bool:
+    def _one_game(self) -> tuple[Callable[..., int], Callable[..., None], Callable[..., int]]:
         states, mask = np.full(1, self.blank), np.zeros(len(self.actions), np.int8)
         observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
         fixed = self._fixed_argument
-        self._deal_one(states, 0, 0, True, fixed)
-        self._view_one(states, 0, 0, observation, mask, fixed)
-        self._play_one(states, 0, -1, mask, returns, 0, fixed)  # -1 is illegal: nothing is played
-        return True
+        bodies: tuple[Any, ...] = batch_loops.deal_one, batch_loops.view_one, batch_loops.play_one
+        if self.fixed is not None:
+            bodies = batch_loops.deal_with, batch_loops.view_with, batch_loops.play_with
+        deal, view, play = map(self.compiled, bodies)
+        return (
+            direct(deal, states, 0, 0, True, fixed),
+            direct(view, states, 0, 0, observation, mask, fixed),
+            direct(play, states, 0, -1, mask, returns, 0, fixed),  # -1 is illegal: not played
+        )
+
+    def warm_up(self) -> None:
+        """Compile the functions that an environment of one game needs, if this is not done yet."""
+        _ = self._one_game
 
     def run(self, body: Body, games: int, batch: Any, *, least: int | None = None) -> None:
         """Run a body once for each game of a batch, on several threads.
