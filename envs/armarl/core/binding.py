@@ -23,7 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Compiler(Protocol):
-    """A function that compiles functions. With `merge`, the result is a part of its only caller."""
+    """A function that compiles functions. With `merge`, the result becomes part of its only caller.
+    """
 
     def __call__(self, function: Any, /, *, merge: bool = False) -> Any: ...
 
@@ -117,7 +118,8 @@ def _without_fixed(batch: Any, i: int, thread: int) -> None:
 
 
 def body(batch: Any, i: int, thread: int, fixed: Any) -> None:
-    """Stand in for the body that is compiled into the functions above."""
+    """Raise NotImplementedError. The compiled body replaces this function in the functions above.
+    """
     raise NotImplementedError
 
 

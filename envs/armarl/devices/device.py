@@ -1,4 +1,4 @@
-"""Devices: each holds the arrays of a batch of games and runs the loops over them."""
+"""Devices. A device stores the arrays of a batch of games and runs loops over the games."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Device(Protocol):
         ...
 
     def fetch(self, array: Any) -> NDArray[Any]:
-        """Return an array of this device as a NumPy array, after all pending work on the array."""
+        """Return an array of this device as a NumPy array, once all work on the array is done."""
         ...
 
     def is_array(self, array: Any, shape: Shape, dtype: Any) -> bool:
@@ -74,7 +74,7 @@ class Device(Protocol):
 
         Raises:
             TypeError: the actions are not integers, or they are on another device.
-            ValueError: they have another shape.
+            ValueError: the actions have another shape.
         """
         ...
 
