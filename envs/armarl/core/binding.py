@@ -23,8 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Compiler(Protocol):
-    """A function that compiles functions. With `merge`, the result becomes part of its only caller.
-    """
+    """A function that compiles functions. With `merge`, the result is part of its only caller."""
 
     def __call__(self, function: Any, /, *, merge: bool = False) -> Any: ...
 
@@ -118,8 +117,7 @@ def _without_fixed(batch: Any, i: int, thread: int) -> None:
 
 
 def body(batch: Any, i: int, thread: int, fixed: Any) -> None:
-    """Raise NotImplementedError. The compiled body replaces this function in the functions above.
-    """
+    """Raise NotImplementedError. Compiled functions call the actual body instead."""
     raise NotImplementedError
 
 

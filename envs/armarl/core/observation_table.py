@@ -59,11 +59,11 @@ class Board:
 
     Attributes:
         shape: the shape of the board: (rows, columns) for a grid, (places,) for a graph.
-        along: for each value of `Block.on`, the features that are made from such a block. Maps the
-            suffix of the feature's name to the flat cell number of each entry, -1 for an entry on
-            no cell.
-        derived: further features, by (feature name, block name). A feature is an index into that
-            block for every cell. Where the index is -1, the feature is 0.
+        along: the features of the blocks on the board. Maps each value of `Block.on`, and then the
+            suffix of a feature's name, to the flat cell number of each entry, -1 for an entry on no
+            cell.
+        derived: further features. Maps (feature name, block name) to the index of an entry of the
+            block for each cell. Where the index is -1, the feature is 0.
         constants: features that are the same in all states, float32 (cells,), by name.
         edges: for a graph, int64 (2, edges): the start cell and the end cell of each edge.
         edge_kinds: the kind of each edge, int64 (edges,), an index into `kinds`.
@@ -235,8 +235,9 @@ class ObservationTable:
         """The names of the planes of `grid`, or of the features of each place of `graph`.
 
         A name is the block's name with an index for each axis except the last. For example, the
-        feature `warriors[1]` contains the Warriors of the next seat. A line between two squares belongs to the square on its west side
-        (suffix `_east`) or on its north side (suffix `_south`).
+        feature `warriors[1]` contains the Warriors of the next seat. A line between two squares
+        belongs to the square on its west side (suffix `_east`) or on its north side (suffix
+        `_south`).
         """
         return self._cells[0]
 

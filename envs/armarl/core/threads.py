@@ -104,7 +104,7 @@ def most_threads_for(games: int, least: int | None = None) -> int:
 
 @lru_cache
 def _bounds(games: int, number: int, least: int) -> NDArray[np.int64]:
-    """Return the index of the first game of each share, and the number of games at the end.
+    """Return the index of the first game of each share, and the number of games as the last entry.
 
     Shares get smaller, so that the threads finish at about the same time. Shares are ranges, so
     that threads rarely work on neighbouring games, which share a cache line.
@@ -135,7 +135,7 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
         for thread in range(1, number):
             workers.help(thread, driver, (workers.calls, progress, bounds, thread, batch), helpers)
         driver(workers.calls, progress, bounds, 0, batch)
-        while progress[PLAYED] < shares:  # rare: another thread has lost its core
+        while progress[PLAYED] < shares:  # rare: the system has paused another thread
             if helpers.errors:
                 raise helpers.errors[0]
             time.sleep(1e-5)

@@ -287,7 +287,7 @@ class CudaGame:
     def _seen(self, value: Any, record: Any = None) -> Any:
         """Convert a batch, without copying, to the arrays and record arrays that kernels read.
 
-        Not every byte array contains records. The annotations of a batch say which fields do.
+        Not every byte array contains records. A batch's annotations say which fields contain them.
         """
         if isinstance(value, tuple):
             fields = zip(value, _kinds(type(value)), strict=True)

@@ -118,8 +118,8 @@ def keep_tables_in_memory() -> None:
 
     Constant memory serves one address at a time to all threads of a warp, from a cache of 2 KiB.
     It suits a table that neighbouring threads read at the same index, but not a table in which each
-    thread reads a different row. The change affects all users of numba-cuda in this process, but not
-    their results.
+    thread reads a different row. The change affects all users of numba-cuda in this process, but
+    not their results.
     """
     nvvm: Any = importlib.import_module("numba.cuda.cudadrv.nvvm")
     context = importlib.import_module("numba.cuda.target").CUDATargetContext
@@ -143,8 +143,8 @@ def simplify_ranges() -> None:
     Without this change, numba-cuda checks for the end before it increments, and passes on
     unoptimised IR. Each iteration then takes about ten more instructions, and checks whether
     indices are negative. With the change, the counter is incremented an extra time at the end. That
-    is harmless, because the counter is not read again. The change affects all users of numba-cuda in
-    this process, but only the speed of their code.
+    is harmless, because the counter is not read again. The change affects all users of numba-cuda
+    in this process, but only the speed of their code.
     """
     ranges = importlib.import_module("numba.cuda.cpython.rangeobj")
     lowering = importlib.import_module("numba.cuda.core.imputils")

@@ -19,7 +19,7 @@ Shape = tuple[int, ...]
 
 
 class Device(Protocol):
-    """The operations that a batch of games needs from the device that holds its arrays.
+    """The operations that a batch of games needs from the device that stores its arrays.
 
     The CPU uses NumPy arrays. A GPU uses torch tensors (`armarl.devices.cuda_game`), which have no
     record types: there, states are uint8 with one more axis, the bytes of a record.

@@ -99,7 +99,7 @@ def _with_ends_inside(number: int) -> list[int]:
 
 _STANDING = [*_with_ends_inside(1), LINE_NAMES.index(MINI_PALISADE)]
 _MINI_FREE = sum(1 << SQUARE_NAMES.index(name) for name in SITE_NAMES if name in MINI_SQUARES)
-# The start position of each board: free squares, palisades, and lines where palisades are forbidden.
+# The start position of each board: free squares, palisades, and lines with no palisade allowed.
 START_FREE = np.array([ALL_SITES, _MINI_FREE])
 START_EAST, START_SOUTH = np.array([(0, 0), _words(_STANDING)]).T.copy()
 START_BARRED_EAST, START_BARRED_SOUTH = np.array([(0, 0), _words(_with_ends_inside(0))]).T.copy()

@@ -78,7 +78,7 @@ STATE = record_type(
         ("advanced", np.uint8),
         ("peek", np.uint8),
         ("board", np.uint8),  # the index in BOARD_NAMES
-        ("spare", np.uint8, 5),  # pads the record to whole words; a copy would leave a gap undefined
+        ("spare", np.uint8, 5),  # pads the record; a copy would leave a gap undefined
     ],
 )
 

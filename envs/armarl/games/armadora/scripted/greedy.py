@@ -55,7 +55,7 @@ from armarl.games.armadora.styles import BIG, STYLES, WALLS
 
 TIE_POINTS = 0.5  # the value of winning ties, in points (ARM-29)
 POWER_GOLD = 0.5  # minimum gain of gold for a power, because powers are few and can be kept
-JITTER = 0.01  # in gold; actions that differ by less are equally good, and the draw decides
+JITTER = 0.01  # in gold; the draw chooses among actions whose values differ by less
 
 
 # --- the best action of each kind: its value, and its id or -1 -----------------------------------

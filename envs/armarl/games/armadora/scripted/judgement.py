@@ -74,7 +74,7 @@ class Reserves(NamedTuple):
 
     lead: float  # points in hand, own side minus next side
     other_lead: float  # points in hand, own side minus third side
-    weight: float  # the weight of such a lead, per free square near a mine
+    weight: float  # the weight of these two leads, per free square near a mine
     free_variance: float  # the variance of a lead in points, per free square nearby
     hidden_variance: float  # the variance of a lead in points, per hidden Warrior nearby
 
@@ -153,7 +153,7 @@ def reserves_of(s: State, side: Int, known: Int) -> Reserves:
     sides = side_count(s)
     own = _reserve(s, side, known)
     rival = _reserve(s, (side + 1) % sides, known)
-    # With two sides, `other` is the own side. The constants were tuned with this.
+    # With two sides, `other` is the own side. The constants were tuned that way.
     other = _reserve(s, (side + 2) % sides, known)
     per_free_square = 1.0 / max(count(s.free), 1)
     variance = 0.0
@@ -357,8 +357,7 @@ def worth_with_points(
     filled: Real,
     spent: Real,
 ) -> Real:
-    """Return the expected gold after gains on the other sides, at a square `steps` from the mines.
-    """
+    """Return the expected gold after the leads grow at a square that is `steps` from the mines."""
     gold = 0.0
     for mine in range(MINES):
         view, distance = views[mine], (steps >> STEP_BITS * mine) & NO_WAY
