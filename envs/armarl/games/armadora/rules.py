@@ -254,7 +254,7 @@ def _place_warrior(s: State, value_and_site: Int) -> Int:
 
 @inlined
 def _place_palisade(s: State, line: Int) -> None:
-    """ARM-12: place a palisade, and bar the last open line around each small set next to it.
+    """ARM-12: place a palisade. Forbid the last open line around each small set next to it.
 
     A palisade is forbidden exactly where it would close the last open line around a connected set
     of at most three squares. Only sets next to the new palisade can newly have one open line left.
