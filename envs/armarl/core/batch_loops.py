@@ -351,7 +351,9 @@ class Choices(NamedTuple):
     """Decisions of the seats to move."""
 
     states: States  # (n,)
-    draws: Float64s  # (n,) in [0, 1); greedy choices: the style plus this, or below 0: no choice
+    # (n,) random numbers in [0, 1). For `choose_greedily`: the number of a style plus a random
+    # number, or a negative number for no choice.
+    draws: Float64s
     masks: Int8s  # (2 * threads, actions) scratch
     scratch: Scratch  # (2 * threads, 1) for the scripted player
     actions: Int64s  # (n,) written

@@ -99,7 +99,7 @@ class CompiledVariant(Variant):
         return () if self.fixed is None else self._fixed_array
 
     def warm_up(self) -> None:
-        """Compile the functions that an environment of one game needs, unless they are compiled."""
+        """Compile the functions that an environment of one game needs, if not yet compiled."""
         _ = self._is_warm
 
     @cached_property

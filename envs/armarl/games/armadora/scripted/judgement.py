@@ -115,7 +115,7 @@ def hidden_values(s: State, player: Int, known: Int) -> tuple[Any, Any]:
 
 @kernel
 def expect_points(s: State, t: State, known: Int) -> None:
-    """Write each Warrior's points (ARM-30), known or on average, to `t.value`, in units."""
+    """Write each Warrior's points (ARM-30), or their mean if unknown, to `t.value`, in 1 / UNIT."""
     for player in range(s.players):
         mean, _ = hidden_values(s, player, known)
         for square in range(SQUARES):
@@ -127,7 +127,7 @@ def expect_points(s: State, t: State, known: Int) -> None:
 
 @kernel
 def points_in_hand(s: State, player: Int, known: Int) -> Real:
-    """Return the points that a player may still place, known or on average."""
+    """Return the points that a player may still place, or their mean if they are unknown."""
     if s.passed[player]:
         return 0.0
     if player != s.to_move:
@@ -140,7 +140,7 @@ def points_in_hand(s: State, player: Int, known: Int) -> Real:
 
 @kernel
 def _reserve(s: State, side: Int, known: Int) -> Real:
-    """Return the points that a side's players may still place, known or on average."""
+    """Return the points that a side's players may still place, or their mean if unknown."""
     total = 0.0
     for player in range(side, s.players, side_count(s)):
         total += points_in_hand(s, player, known)
