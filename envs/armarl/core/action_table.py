@@ -216,7 +216,7 @@ class ActionTable:
 
 
 def _places(families: Sequence[ActionFamily], edges: Sequence[tuple[int, int]]) -> ActionPlaces:
-    """Return the cells and the edge of each action. `edges` contains the pairs (from, to)."""
+    """Return the cells and the edge of each action. `edges[i]` is the pair (from, to) of edge i."""
     ends: list[tuple[int, int]] = []
     for family in families:
         at = family.at or [(-1, -1)] * (len(family.arguments[-1]) if family.arguments else 1)
