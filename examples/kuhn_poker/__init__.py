@@ -84,7 +84,7 @@ def _make(players: int) -> Game:
         actions=ACTIONS,
         observation=observation_table(players),
         rewards=("win",),
-        max_actions=2 * players - 1,  # all but one check, the last one bets, all others answer
+        max_actions=2 * players - 1,  # all but the last check, the last bets, all others answer
         blank=blank[()],
         faults=FAULTS,
         verbs=VERBS,

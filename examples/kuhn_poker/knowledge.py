@@ -8,7 +8,7 @@ from kuhn_poker.rules import deal, is_in
 
 @kernel
 def is_open(s: State, place: int) -> bool:
-    """Return whether a place's card is public: it is at the end, if it and other players are in."""
+    """Return whether a card is public: the game is over, its player is in, and others are in."""
     players = 0
     for player in range(s.players):
         players += is_in(s, player)

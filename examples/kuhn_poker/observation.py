@@ -14,7 +14,7 @@ def observation_table(players: int) -> ObservationTable:
     words = ", ".join(WORD_NAMES)
     return ObservationTable(
         [
-            Block("cards", (players, players + 1), 1, 1.0, "own", "one-hot, lowest first; if seen"),
+            Block("cards", (players, players + 1), 1, 1.0, "own", "one-hot by rank; 0 if not seen"),
             Block("words", (players, WORDS), 1, 1.0, "public", f"one-hot, last word: {words}"),
             Block("to_move", (players,), 1, 1.0, "public", "whether the seat is to move"),
         ]

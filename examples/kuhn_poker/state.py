@@ -14,9 +14,9 @@ WORD_NAMES = ("nothing", "checked", "bet", "called", "folded")
 # Fields are ordered by width, the widest first, so that the record has no gaps.
 STATE = record_type(
     [
-        ("rng", np.uint64),  # the random generator; every game needs `rng` and `players`
+        ("rng", np.uint64),  # the random number generator; every game needs `rng` and `players`
         ("players", np.int64),  # signed: kernels must not mix signed and unsigned integers
-        ("card", np.uint8, MAX_PLAYERS + 1),  # one per seat, then the one left over; lowest: 1
+        ("card", np.uint8, MAX_PLAYERS + 1),  # one per seat, then the card left over; lowest: 1
         ("word", np.uint8, MAX_PLAYERS),
         ("to_move", np.uint8),
         ("over", np.uint8),

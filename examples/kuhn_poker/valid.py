@@ -17,7 +17,7 @@ FAULTS = (
 
 @kernel
 def valid(s: State, blank: State) -> int:
-    """Return 0 if the state is valid, otherwise the index in `FAULTS` of the first fault."""
+    """Return 0 if the state is valid, otherwise the index in `FAULTS` of the first error."""
     if not _same_options(s, blank):
         return 1
     if not _has_the_deck(s):

@@ -34,7 +34,7 @@ class ActionFamily:
         text: the notation, with one `{}` per argument.
         arguments: the values of each argument.
         meaning: the explanation for documentation and error messages.
-        public: the notation that the other seats see, if it hides something: `W? {1}`.
+        public: the notation that the other seats see, such as `W? {1}`. None if they see `text`.
         at: for each value of the last argument, the origin cell and the target cell on the board,
             -1 where there is none. Empty if the actions touch no cell.
 
@@ -183,7 +183,7 @@ class ActionTable:
         if same := known.get(written):
             return f"did you mean `{same}`?"
         if whole := next((one for one in known if one.startswith(f"{written} ")), None):
-            return f"it is incomplete; compare `{known[whole]}`"
+            return f"it is incomplete; a complete action is `{known[whole]}`"
         if near := difflib.get_close_matches(written[:100], known, 1, _NEAR):
             return f"did you mean `{known[near[0]]}`?"
         for family in self.families:
@@ -200,7 +200,7 @@ class ActionTable:
     def hash(self) -> str:
         """A hash of all notations. Saved policies and records contain it.
 
-        They can be used only with a table that has the same hash.
+        Such a policy or record can be used only with a table that has the same hash.
         """
         return _hash(self.texts)
 
@@ -216,7 +216,7 @@ class ActionTable:
 
 
 def _places(families: Sequence[ActionFamily], edges: Sequence[tuple[int, int]]) -> ActionPlaces:
-    """Return the cells and the edge of each action. `edges` lists the pairs (from, to) by index."""
+    """Return the cells and the edge of each action. `edges[i]` is the pair (from, to) of edge i."""
     ends: list[tuple[int, int]] = []
     for family in families:
         at = family.at or [(-1, -1)] * (len(family.arguments[-1]) if family.arguments else 1)

@@ -66,7 +66,7 @@ def pack(mask: Mask, packed: NDArray[np.int32]) -> None:
     rest = size % PER_WORD
     if rest == 0:
         return
-    if size > PER_WORD:  # read the last 32 actions, and shift out those of the word before
+    if size > PER_WORD:  # read the last 32 actions, and shift out those in the previous word
         packed[packed.size - 1] = np.int32(
             thirty_two_bits(mask, size - PER_WORD) >> (PER_WORD - rest)
         )
@@ -96,7 +96,7 @@ def is_packed(packed: NDArray[np.int32], action: int) -> bool:
 
 
 def deal_one(states: States, i: int, number: int, reseed: bool, fixed: Fixed) -> int:
-    """Start a game in `states[i]`. With `reseed`, seed it with `number` first.
+    """Start a game in `states[i]`. With `reseed`, first seed its generator with `number`.
 
     Returns the seat to move.
     """
@@ -132,7 +132,7 @@ def view_one(
 ) -> None:
     """Write the observation and the mask of a seat in `states[i]`.
 
-    If the seat is not to move, all entries of the mask are 0.
+    If another seat is to move or the game is over, all entries of the mask are 0.
     """
     s = states[i]
     verbs.observe(s, seat, observation, *fixed)
@@ -142,26 +142,26 @@ def view_one(
         mask[:] = 0
 
 
-# The same functions, with an array that contains the record `fixed`. To read a tuple that contains
-# the record, Numba would take 3 microseconds.
+# The same functions, but `fixed` is an array that contains the record. Numba would take 3
+# microseconds to read a tuple that contains the record.
 
 
 def deal_with(states: States, i: int, number: int, reseed: bool, fixed: States) -> int:
-    """Do `deal_one` with an array that contains the record `fixed`."""
+    """Call `deal_one` with the record in the array `fixed`."""
     return deal_one(states, i, number, reseed, (fixed[0],))
 
 
 def play_with(
     states: States, i: int, action: int, mask: Mask, rewards: Returns, kind: int, fixed: States
 ) -> int:
-    """Do `play_one` with an array that contains the record `fixed`."""
+    """Call `play_one` with the record in the array `fixed`."""
     return play_one(states, i, action, mask, rewards, kind, (fixed[0],))
 
 
 def view_with(
     states: States, i: int, seat: int, observation: Observation, mask: Mask, fixed: States
 ) -> None:
-    """Do `view_one` with an array that contains the record `fixed`."""
+    """Call `view_one` with the record in the array `fixed`."""
     view_one(states, i, seat, observation, mask, (fixed[0],))
 
 
@@ -303,7 +303,7 @@ class Views(NamedTuple):
 
 
 def view(batch: Views, i: int, thread: int, fixed: Fixed) -> None:
-    """Write a seat's observation and mask. The mask is all 0 if the seat is not to move."""
+    """Write a seat's observation and mask. The mask is all 0 unless the seat is to move."""
     view_one(batch.states, i, batch.seats[i], batch.observations[i], batch.masks[i], fixed)
 
 
@@ -351,7 +351,9 @@ class Choices(NamedTuple):
     """Decisions of the seats to move."""
 
     states: States  # (n,)
-    draws: Float64s  # (n,) in [0, 1); for greedy choices plus the style, or below 0 for no choice
+    # (n,) random numbers in [0, 1). For `choose_greedily`: the number of a style plus a random
+    # number, or a negative number for no choice.
+    draws: Float64s
     masks: Int8s  # (2 * threads, actions) scratch
     scratch: Scratch  # (2 * threads, 1) for the scripted player
     actions: Int64s  # (n,) written
@@ -399,7 +401,7 @@ def pick_action(batch: Picks, i: int, thread: int) -> None:
 
 
 class Questions(NamedTuple):
-    """The inputs of players that are to move."""
+    """The inputs of the players to move."""
 
     states: States
     games: Int64s  # (n,)
@@ -522,7 +524,7 @@ def view_mover(batch: Sights, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def step(batch: SelfPlay, i: int, thread: int, fixed: Fixed) -> None:
-    """Do `take_turn`, then `view_mover` while the state is still in the processor's cache."""
+    """Call `take_turn`, then `view_mover` while the state is still in the processor's cache."""
     take_turn(batch.plays, i, thread, fixed)
     view_mover(batch.sights, i, thread, fixed)
 

@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Compiler(Protocol):
-    """A function that compiles functions. With `merge`, the result is a part of its only caller."""
+    """A function that compiles functions. With `merge`, the result is part of its only caller."""
 
     def __call__(self, function: Any, /, *, merge: bool = False) -> Any: ...
 
@@ -117,7 +117,7 @@ def _without_fixed(batch: Any, i: int, thread: int) -> None:
 
 
 def body(batch: Any, i: int, thread: int, fixed: Any) -> None:
-    """Stand in for the body that is compiled into the functions above."""
+    """Raise NotImplementedError. Compiled functions call the actual body instead."""
     raise NotImplementedError
 
 

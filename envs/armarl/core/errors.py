@@ -8,7 +8,8 @@ import re
 class IllegalActionError(ValueError):
     """An action that the rules forbid. The message contains its notation and the reason.
 
-    If the reason cites rules by number, a note of the exception names the command that prints them.
+    If the reason cites rules by number, a note on the exception names the command that prints these
+    rules.
 
     Example:
         >>> import numpy as np

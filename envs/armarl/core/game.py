@@ -37,9 +37,9 @@ from armarl.core.verbs import unmoving
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Game(RandomPlay, Readable):
-    """One variant of a game, with everything that plays it. Immutable; pickled by its options.
+    """One variant of a game, with everything that plays it. Immutable. A pickle stores the options.
 
-    `make_game` creates it. All methods on batches work on arrays of state records and run in
+    `make_game` creates a `Game`. All methods on batches work on arrays of state records and run in
     compiled loops on several threads. They trust the contents of the states: a state that breaks
     the rules can crash the process, and so can a thread that writes to states while a call uses
     them. Pass states from outside, such as saved ones, to `check_states` first. All other arrays
@@ -123,7 +123,9 @@ class Game(RandomPlay, Readable):
         self.run(batch_loops.deal, games.size, batch_loops.Deals(states, games, numbers))
 
     def deals(self) -> States:
-        """Return all possible deals, which are equally likely, if the deal is the only chance.
+        """Return all possible deals of a variant whose only chance event is the deal.
+
+        All deals are equally likely.
 
         Raises:
             ValueError: this variant has too many deals, or other chance events.
@@ -136,8 +138,8 @@ class Game(RandomPlay, Readable):
         if self._deals is None:
             raise ValueError(
                 f"the deals of {self.name} {dict(self.options)} cannot be enumerated: this needs a "
-                "variant whose only chance is a small deal, such as armadora with board='mini' "
-                "(at the command line -o board=mini)"
+                "variant with few deals and no other chance event, such as armadora with "
+                "board='mini' (at the command line -o board=mini)"
             )
         return self._deals(self)
 
@@ -188,8 +190,8 @@ class Game(RandomPlay, Readable):
 
         Raises:
             TypeError: `states` is not an array of the game's records.
-            ValueError: a state has another variant or breaks the rules. The message names the
-                fault.
+            ValueError: a state is of another variant or breaks the rules. The message says what is
+                wrong.
 
         Example:
             >>> import armarl
@@ -208,7 +210,9 @@ class Game(RandomPlay, Readable):
             )
 
     def taken(self, states: States, indices: NDArray[np.int64]) -> States:
-        """Return a copy of `states[indices]`, much faster than NumPy, which copies field by field.
+        """Return a copy of `states[indices]`.
+
+        This is much faster than indexing in NumPy, which copies field by field.
 
         Example:
             >>> import numpy as np
@@ -256,7 +260,7 @@ class Game(RandomPlay, Readable):
 
         Returns:
             Observations, float32 (batch, size), and action masks, int8 (batch, actions). A mask is
-            all 0 if the seat is not to move.
+            all 0 if another seat is to move or the game is over.
 
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
@@ -305,7 +309,7 @@ class Game(RandomPlay, Readable):
         """Return copies of the states with a new deal of the information hidden from `seats[i]`.
 
         The deal is uniform over all deals that agree with the information shown to the seat.
-        `seeds[i]` determines it. Pass states from outside to `check_states` first.
+        `seeds[i]` determines the deal. Pass states from outside to `check_states` first.
 
         Args:
             states: records, shape (batch,).
@@ -365,8 +369,8 @@ class Game(RandomPlay, Readable):
     def progress(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the publicly visible progress of one seat in each state, int64 (batch,).
 
-        See the verb `progress`. In a game without this verb (see `has_progress`) it is always 0.
-        Pass states from outside to `check_states` first.
+        See the verb `progress`. In a game without this verb (see `has_progress`) the progress is
+        always 0. Pass states from outside to `check_states` first.
 
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
@@ -437,13 +441,13 @@ class Game(RandomPlay, Readable):
         """Return the state that matches a description. This is the inverse of `describe`.
 
         A description may leave out keys. Missing values that follow from the given ones, such as
-        hands, supplies and legal actions, are computed. All other missing values are those after
-        the deal. The given values must agree with each other.
+        hands, supplies and legal actions, are computed. All other missing values are those of a
+        newly dealt game. The given values must agree with each other.
 
         Args:
             description: the result of `describe(state)`, or a part of it. The view of one seat is
-                refused, because a state contains everything.
-            seed: the seed of the deal, for missing keys, and of all chance events that follow.
+                refused, because it lacks hidden information that a state contains.
+            seed: the seed of the newly dealt game, and of all chance events that follow.
 
         Raises:
             TypeError: the description is not a dictionary.

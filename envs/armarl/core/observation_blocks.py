@@ -167,7 +167,7 @@ class Blocks:
         return names
 
     def _lines(self, name: str, gap: int) -> Iterator[str]:
-        """Yield the source lines of `observe`: the bounds of all blocks, then calls of writers."""
+        """Yield the source lines of `observe`: all bounds of blocks, then all calls of writers."""
         more = ", fixed" if takes_fixed(self._given) else ""
         yield f"def {name}(s, seat, out{more}):"
         yield f"    view = look(s, seat{more})"

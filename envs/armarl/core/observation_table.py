@@ -59,12 +59,12 @@ class Board:
 
     Attributes:
         shape: the shape of the board: (rows, columns) for a grid, (places,) for a graph.
-        along: for each value of `Block.on`, the features that are made from such a block. Maps the
-            suffix of the feature's name to the flat cell number of each entry, -1 for an entry on
-            no cell.
-        derived: further features, by (feature name, block name). A feature is an index into that
-            block for every cell. Where the index is -1, the feature is 0.
-        constants: features of the cells that never change, float32 (cells,), by name.
+        along: the features of the blocks on the board. Maps each value of `Block.on`, and then the
+            suffix of a feature's name, to the flat cell number of each entry, -1 for an entry on no
+            cell.
+        derived: further features. Maps (feature name, block name) to the index of an entry of the
+            block for each cell. Where the index is -1, the feature is 0.
+        constants: features that are the same in all states, float32 (cells,), by name.
         edges: for a graph, int64 (2, edges): the start cell and the end cell of each edge.
         edge_kinds: the kind of each edge, int64 (edges,), an index into `kinds`.
         kinds: the names of the kinds of edges.
@@ -234,9 +234,10 @@ class ObservationTable:
     def cell_features(self) -> tuple[str, ...]:
         """The names of the planes of `grid`, or of the features of each place of `graph`.
 
-        A name is the block's name with an index for each axis but the last: `warriors[1]` is the
-        Warriors of the next seat. A line between two squares belongs to the square on its west side
-        (suffix `_east`) or on its north side (suffix `_south`).
+        A name is the block's name with an index for each axis except the last. For example, the
+        feature `warriors[1]` contains the Warriors of the next seat. A line between two squares
+        belongs to the square on its west side (suffix `_east`) or on its north side (suffix
+        `_south`).
         """
         return self._cells[0]
 
@@ -251,7 +252,7 @@ class ObservationTable:
 
     @cached_property
     def other_features(self) -> tuple[str, ...]:
-        """The names of the entries on no cell, with an index for each axis: `hand[0]`."""
+        """The names of the entries on no cell, with an index for each axis, such as `hand[0]`."""
         return tuple(name for block in self._others for name in _names(block.name, block.shape))
 
     @property
@@ -310,7 +311,7 @@ class ObservationTable:
         return tuple(names), np.stack(rows)
 
     def _on_board(self, observation: Any, index: NDArray[np.int64]) -> tuple[Any, Any]:
-        """Return the entries at `index` (0 where it is -1), and the entries on no cell."""
+        """Return the entries at `index` (0 where the index is -1), and the entries on no cell."""
         self._check(observation)
         on_board = observation[..., index]
         on_board[(..., *np.nonzero(index < 0))] = 0
@@ -322,7 +323,7 @@ class ObservationTable:
     def hash(self) -> str:
         """A hash of all blocks without `meaning` and `on`. Saved policies and records contain it.
 
-        They can be used only with a table that has the same hash.
+        Such a policy or record can be used only with a table that has the same hash.
         """
         return _hash([[b.name, b.shape, b.maximum, b.scale, b.known] for b in self.blocks])
 

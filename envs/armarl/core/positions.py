@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Description:
-    """A dictionary in a game's description. It knows its place there, for error messages."""
+    """A dictionary in a game's description. It stores its place there, for error messages."""
 
     def __init__(self, value: Any, place: str = "") -> None:
         """Take the dictionary `value` at `place` in the description.
@@ -163,7 +163,7 @@ def state_from(game: Game, description: Mapping[str, Any], seed: int) -> State:
             return states[0]
         wrong = different
     raise ValueError(
-        wrong or "the description does not say which decision is open; give all keys of `describe`"
+        wrong or "the description does not say which decision is next; give all keys of `describe`"
     )
 
 
@@ -196,7 +196,7 @@ def _refuse_foreign(known: dict[str, Any], view: dict[str, Any]) -> None:
 
 
 def _refuse_hidden(view: dict[str, Any]) -> None:
-    """Refuse the view of one seat, because a state contains everything."""
+    """Refuse the view of one seat, because it lacks hidden information that a state contains."""
     hands = view.get("hands")
     if isinstance(hands, list) and None in hands:
         raise ValueError(
@@ -208,8 +208,8 @@ def _refuse_hidden(view: dict[str, Any]) -> None:
 def _difference(wanted: Any, found: Any, place: str = "") -> str | None:
     """Return a message about the first difference between two descriptions, or None.
 
-    Keys that are missing in `wanted` are not compared, nor is the order of words in a list. A game
-    itself checks the order of words if it has a meaning.
+    Keys that are missing in `wanted` are not compared. The order of words in a list is not compared
+    either; where this order has a meaning, the game checks it.
     """
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key, value in wanted.items():

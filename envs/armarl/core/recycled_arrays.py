@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEAST_BYTES = 1 << 18  # keeping the memory of a smaller array would cost more than it saves
-_MOST_SPARE = 1  # per size; enough for a loop that keeps a result while it computes the next one
+# The maximum number of spare arrays per size. One is enough for a loop that keeps a result while it
+# computes the next result.
+_MOST_SPARE = 1
 
 Spare = list[NDArray[np.uint8]]
 

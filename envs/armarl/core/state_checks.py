@@ -53,7 +53,7 @@ def check_chosen(
 
 
 def _rows_of_bytes(game: Variant, states: Any, written: bool) -> tuple[States, NDArray[np.uint8]]:
-    """Check everything about `states` but the variant, without a copy.
+    """Check everything about `states` except the variant, without copying the states.
 
     Returns:
         A view of the states, and their bytes, uint8 (batch, record size).
@@ -73,7 +73,7 @@ def _rows_of_bytes(game: Variant, states: Any, written: bool) -> tuple[States, N
 
 
 def _refuse_other(game: Variant, other: int, size: int) -> None:
-    """Raise ValueError for state `other`, which has another variant, if `other` is below `size`."""
+    """Raise ValueError if `other`, the index of a state of another variant, is below `size`."""
     if other < size:
         raise ValueError(
             f"states[{other}] is of another variant of {game.name}; this game has "
@@ -85,7 +85,10 @@ def _refuse_other(game: Variant, other: int, size: int) -> None:
 def _first_other(
     rows: NDArray[np.uint8], where: NDArray[np.int64], options: NDArray[np.uint8]
 ) -> int:
-    """Return the first row with other option bytes at `where`, or the number of rows if none."""
+    """Return the index of the first row whose bytes at `where` differ from `options`.
+
+    If there is no such row, return the number of rows.
+    """
     for row in range(rows.shape[0]):
         for i in range(where.size):
             if rows[row, where[i]] != options[i]:
@@ -100,7 +103,7 @@ def _first_other_of(
     where: NDArray[np.int64],
     options: NDArray[np.uint8],
 ) -> int:
-    """Do `_first_other` for the chosen rows only."""
+    """Return the result of `_first_other` for the chosen rows only."""
     for row in chosen:
         for i in range(where.size):
             if rows[row, where[i]] != options[i]:

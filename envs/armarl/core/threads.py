@@ -2,10 +2,10 @@
 
 The caller's thread and the worker threads take shares of a batch until none are left. A share is a
 range of consecutive games. So no thread waits for another that began late or has longer games. The
-loops run without Python's global interpreter lock (GIL). Only one thread touches a game, and no
-loop reads another game, so the number of threads does not change any result. A caller may play
-several batches at the same time, each from a thread of its own. A forked process gets its own
-worker threads.
+loops run without Python's global interpreter lock (GIL). Each game is played by one thread, and its
+results do not depend on other games, so the number of threads does not change any result. A caller
+may play several batches at the same time, each from a separate thread. A forked process gets its
+own worker threads.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Driver = Callable[..., None]
 _NONE_LEFT = 2**62  # set as the number of the next share to stop all threads
 
 # The minimum number of games per thread. With fewer games, calling another thread takes longer than
-# playing them in this one.
+# playing the games in the caller's thread.
 LEAST_GAMES = 64
 LEAST_GAMES_OF_LIGHT_LOOPS = 512  # for loops that compute neither observations nor legal actions
 MOST_THREADS = 256
@@ -94,7 +94,7 @@ def threads_for(games: int, least: int | None = None) -> int:
 
 
 def most_threads_for(games: int, least: int | None = None) -> int:
-    """Return the maximum number of threads for a batch, whatever number `set_threads` has set.
+    """Return the maximum number of threads for a batch with any setting of `set_threads`.
 
     Scratch memory for this number is enough, even if `set_threads` is called before the batch is
     played.
@@ -104,7 +104,7 @@ def most_threads_for(games: int, least: int | None = None) -> int:
 
 @lru_cache
 def _bounds(games: int, number: int, least: int) -> NDArray[np.int64]:
-    """Return the index of the first game of each share, and the number of games at the end.
+    """Return the index of the first game of each share, and the number of games as the last entry.
 
     Shares get smaller, so that the threads finish at about the same time. Shares are ranges, so
     that threads rarely work on neighbouring games, which share a cache line.
@@ -135,7 +135,7 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
         for thread in range(1, number):
             workers.help(thread, driver, (workers.calls, progress, bounds, thread, batch), helpers)
         driver(workers.calls, progress, bounds, 0, batch)
-        while progress[PLAYED] < shares:  # rare: another thread has lost its core
+        while progress[PLAYED] < shares:  # rare: the system has paused another thread
             if helpers.errors:
                 raise helpers.errors[0]
             time.sleep(1e-5)
@@ -146,7 +146,7 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
 
 
 class _Helpers:
-    """The worker threads in one call of `run`: one entry for each begin, end and error."""
+    """A record of the worker threads in one call of `run`: their starts, ends and errors."""
 
     def __init__(self) -> None:
         self.begun: list[None] = []  # lists, because appending to a list is atomic in Python
@@ -154,14 +154,14 @@ class _Helpers:
         self.errors: list[Exception] = []
 
     def wait(self) -> None:
-        """Wait until every thread that began has ended. Threads that begin later find no work."""
+        """Wait until every thread that started has ended. Threads that start later find no work."""
         while len(self.ended) < len(self.begun):
             with suppress(KeyboardInterrupt):
                 time.sleep(1e-4)
 
 
 class _Workers:
-    """Worker threads that wait for calls. They begin a call faster than an executor's threads."""
+    """Worker threads that wait for calls. They start a call faster than an executor's threads."""
 
     def __init__(self) -> None:
         self.process = os.getpid()

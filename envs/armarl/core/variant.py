@@ -42,8 +42,8 @@ class Variant:
         attributes: additional attributes of the game's environments, by name, such as `chart`.
         option_fields: the fields of `blank` that differ between variants.
         survey: the named blocks that a judge of positions reads, or None; see the verb `survey`.
-        faults: an error text for each number that the verb `valid` returns. The first text is for
-            valid states.
+        faults: a text for each number that the verb `valid` returns. The first text is for valid
+            states. Each other text says what is wrong.
         earlier: earlier versions with other rules but the same action ids and the same entries of
             the observation. A policy of an earlier version is loaded with a warning.
     """
@@ -78,7 +78,7 @@ class Variant:
     def variant(self) -> dict[str, Any]:
         """The identity of the variant, as plain JSON types. Saved policies and records contain it.
 
-        They can be used only with a game of the same identity.
+        Such a policy or record can be used only with a game of the same identity.
         """
         return {
             "game": self.name,

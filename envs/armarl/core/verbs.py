@@ -10,8 +10,8 @@ A *record* (`State`) is one element of an array of the game's `np.dtype`. Every 
   determines its own future;
 - `players`, any integer type: the number of seats;
 - the options of the variant, which no verb writes, so that one compilation serves all variants;
-- no gaps between fields, because a copy leaves the bytes of a gap undefined, so that the bytes of
-  equal games could differ.
+- no gaps between fields. A copy leaves the bytes of a gap undefined, so the bytes of equal games
+  could differ.
 
 A game may have a second record, `fixed` (`Variant.fixed`), for data that all games of a variant
 share, such as a chart. So the data need not be in every state. The verbs that are called with
@@ -85,11 +85,11 @@ class Verbs(NamedTuple):
     game, CUT_SHORT when a length limit has ended it."""
 
     to_move: Callable[[State], int]
-    """`to_move(s)`: the seat that decides next, int64. Any seat when the game is over."""
+    """`to_move(s)`: the seat that decides next, int64. If the game is over, it may be any seat."""
 
     turn_of: Callable[[State], int]
     """`turn_of(s)`: the seat whose turn it is, int64. This is the seat to move, unless that seat
-    answers or acts within another seat's turn. Any seat when the game is over."""
+    answers or acts within another seat's turn. If the game is over, it may be any seat."""
 
     observe: Callable[Concatenate[State, int, Observation, ...], None]
     """`observe(s, seat, out, *fixed)`: write the observation of a seat into all of `out`, float32
@@ -98,14 +98,14 @@ class Verbs(NamedTuple):
     Does not change `s`."""
 
     returns: Callable[[State, int, Returns], None]
-    """`returns(s, kind, out)`: write every seat's return of a game that is over into `out`, float64
-    (players,), in [-1, 1]. `kind` is an index into `Game.rewards`; the first is "win". Seats of one
-    side get the same return. The returns of the sides add up to 0, except in a game that was cut
-    short."""
+    """`returns(s, kind, out)`: write every seat's return into `out`, float64 (players,), in
+    [-1, 1]. The game is over. `kind` is an index into `Game.rewards`; the first reward is "win".
+    Seats of one side get the same return. The returns of the sides add up to 0, except in a game
+    that was cut short."""
 
     conceal: Callable[[State, int], None]
     """`conceal(s, seat)`: erase from `s` all information that the seat is not shown, including
-    `s.rng`. Two states that differ only in this information become the same bytes. `legal`,
+    `s.rng`. Two states that differ only in this information become equal, byte for byte. `legal`,
     `observe`, `status`, `to_move` and `turn_of` still work for that seat; `apply` does not."""
 
     determinise: Callable[[State, int, int], None]
@@ -122,14 +122,14 @@ class Verbs(NamedTuple):
 
     evaluate: Callable[Concatenate[State, Returns, ...], None]
     """`evaluate(s, out, *fixed)`: write an estimate of every seat's "win" return into `out`,
-    float64 (players,), in [-1, 1], for search with a depth limit. `s` is not over and not
-    concealed: it was dealt or determinised. Seats of one side get the same estimate. The estimates
-    of the sides add up to 0. Does not change `s`."""
+    float64 (players,), in [-1, 1], for search with a depth limit. The game is not over, and `s` is
+    not a concealed state. Seats of one side get the same estimate. The estimates of the sides add
+    up to 0. Does not change `s`."""
 
     valid: Callable[Concatenate[State, State, ...], int] = trusting
     """`valid(s, blank, *fixed)`: 0 if `s`, which may contain any bytes, is a valid state of the
-    variant whose options are in the record `blank`. Otherwise the number of the first fault, an
-    index into `Game.faults`. A valid state can be played to its end and stays valid with every
+    variant whose options are in the record `blank`. Otherwise the number of the first error found,
+    an index into `Game.faults`. A valid state can be played to its end and stays valid with every
     legal action. Every state that legal play reaches is valid, and so is every determinised state
     of a game that is not over. A concealed state need not be valid. Does not change `s`."""
 
@@ -140,8 +140,8 @@ class Verbs(NamedTuple):
     action need a game with a survey."""
 
     divide: Callable[[State, Returns], None] = undivided
-    """`divide(s, out)`: write the share of each prize that the side of each seat took into `out`,
-    float64 (players, prizes), in [0, 1]. The game is over. The sides compete for the prizes. The
+    """`divide(s, out)`: write into `out`, float64 (players, prizes), the share of each prize that
+    each seat's side took, in [0, 1]. The game is over. The sides compete for the prizes. The
     blocks of the survey with `on="prizes"` describe the prizes. The first of these blocks,
     "stakes", contains the value of each prize."""
 
@@ -153,7 +153,7 @@ class Verbs(NamedTuple):
 
 @cache
 def takes_fixed(function: Callable[..., Any]) -> bool:
-    """Return whether a function has a parameter named `fixed`, for the tuple or the record."""
+    """Return whether a function has a parameter named `fixed`, which is a tuple or a record."""
     code = function.__code__
     return "fixed" in code.co_varnames[: code.co_argcount]
 

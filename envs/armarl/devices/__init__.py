@@ -1,1 +1,1 @@
-"""The devices that hold the arrays of a batch: the CPU, or a GPU with CUDA."""
+"""The devices that store the arrays of a batch: the CPU, or a GPU with CUDA."""

@@ -1,8 +1,8 @@
 """Batches of games on a GPU: torch tensors and the same game kernels, one game per GPU thread.
 
 `SelfPlayBatch(..., device="cuda")` uses this module. `CudaGame` also has the batched methods of
-`Game`. This file only converts tensors to the arrays that kernels read (`cuda_kernels` compiles the
-kernels), and sets the memory layout of the tensors.
+`Game`. This file converts tensors to the arrays that kernels read, and sets the memory layout of
+the tensors. `cuda_kernels` compiles the kernels.
 
 Kernels start on torch's current stream without synchronisation. Types, shapes and the device of
 arrays are checked, but their contents are trusted. This module needs torch built for CUDA, and
@@ -156,7 +156,7 @@ class CudaGame:
         return self._torch.tensor(array, dtype=self._type(array.dtype), device=self._place)
 
     def fetch(self, array: Tensor) -> NDArray[Any]:
-        """Copy a tensor to a NumPy array, after all pending work. Bytes of records become records.
+        """Copy a tensor to a NumPy array once all work is done. Bytes of records become records.
 
         A NumPy array is returned without changes.
         """
@@ -166,7 +166,7 @@ class CudaGame:
         return self._as_records(fetched, self._record) if self._holds_records(array) else fetched
 
     def is_array(self, array: Tensor, shape: Shape, dtype: Any) -> bool:
-        """Return whether an object is a contiguous tensor on this device, of this shape and dtype.
+        """Return whether `array` is a contiguous tensor on this device, of this shape and dtype.
 
         `dtype` is a NumPy dtype.
         """
@@ -244,7 +244,7 @@ class CudaGame:
         """Play an action in each game and compute the resulting observations.
 
         This takes two kernels. A single kernel would need, for both parts, as many registers as the
-        more demanding part, so fewer threads could run at once.
+        more demanding part, so fewer threads could run at the same time.
         """
         self.run(batch_loops.take_turn, games, batch.plays)
         self.run(batch_loops.view_mover, games, batch.sights)
@@ -253,7 +253,7 @@ class CudaGame:
         """Replace each `WrittenRows` field by a tensor that is stored in columns.
 
         Neighbouring threads then write to neighbouring memory. If the rows were contiguous, every
-        number would take its own memory transaction. Also returns the pairs (columns, rows) to
+        number would take a separate memory transaction. Also returns the pairs (columns, rows) to
         copy afterwards.
         """
         turned, fields = [], []
@@ -287,7 +287,7 @@ class CudaGame:
     def _seen(self, value: Any, record: Any = None) -> Any:
         """Convert a batch, without copying, to the arrays and record arrays that kernels read.
 
-        Not every byte array contains records. The annotations of a batch say which fields do.
+        Not every byte array contains records. A batch's annotations say which fields contain them.
         """
         if isinstance(value, tuple):
             fields = zip(value, _kinds(type(value)), strict=True)
@@ -468,7 +468,7 @@ class CudaGame:
         self._check("seats", seats, (len(states),), np.int64)
 
     def _check(self, name: str, array: Tensor, shape: Shape, dtype: Any) -> None:
-        """Raise TypeError unless an object is a contiguous tensor on this device, as `is_array`."""
+        """Raise TypeError unless `is_array` accepts `array`."""
         if not self.is_array(array, shape, dtype):
             raise TypeError(
                 f"{name} must be a contiguous torch tensor of {np.dtype(dtype)}, of shape {shape}, "

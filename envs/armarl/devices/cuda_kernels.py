@@ -34,11 +34,13 @@ except ImportError:
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 """True if kernels run in Numba's simulator."""
 
-# Number of threads per block, and maximum number of threads of a kernel, which take the games in
-# turn. The maximum is the number of threads that the largest cards run at once. It also limits the
-# scratch memory, which has a row per thread.
+# Number of threads per block, and maximum number of threads of a kernel. If there are more games
+# than threads, a thread plays several games one after another. The maximum is the number of threads
+# that the largest cards run at the same time. It also limits the scratch memory, which has a row
+# per thread.
 BLOCK, MOST_THREADS = (2, 4) if SIMULATED else (64, 2**18)
-# Side of a tile in a copy from columns to rows, and number of the tile's rows copied at once.
+# Side of a tile in a copy from columns to rows, and number of the tile's rows that are copied at
+# the same time.
 TILE, TILE_ROWS = (4, 2) if SIMULATED else (32, 8)
 SIDE, TILE_SHAPE = np.uint64(TILE), (TILE, TILE + 1)  # + 1 avoids memory bank conflicts
 MOST_IN_CONSTANT_MEMORY = 2048  # maximum size of a table, in bytes
@@ -115,9 +117,9 @@ def keep_tables_in_memory() -> None:
     """Make numba-cuda keep large constant arrays in global memory instead of constant memory.
 
     Constant memory serves one address at a time to all threads of a warp, from a cache of 2 KiB.
-    It suits a table that neighbouring threads read at the same index, but not a table of which each
-    thread reads another row. The change affects all users of numba-cuda in this process, but not
-    their results.
+    It suits a table that neighbouring threads read at the same index, but not a table in which each
+    thread reads a different row. The change affects all users of numba-cuda in this process, but
+    not their results.
     """
     nvvm: Any = importlib.import_module("numba.cuda.cudadrv.nvvm")
     context = importlib.import_module("numba.cuda.target").CUDATargetContext
@@ -139,10 +141,10 @@ def simplify_ranges() -> None:
     """Make loops over `range` count in the form that NVIDIA's compiler recognises.
 
     Without this change, numba-cuda checks for the end before it increments, and passes on
-    unoptimised IR. Each iteration then takes about ten more instructions, and indices are checked
-    for being negative. With the change, the counter is incremented once more at the end. That is
-    harmless, because the counter is not read again. The change affects all users of numba-cuda in
-    this process, but only the speed of their code.
+    unoptimised IR. Each iteration then takes about ten more instructions, and checks whether
+    indices are negative. With the change, the counter is incremented an extra time at the end. That
+    is harmless, because the counter is not read again. The change affects all users of numba-cuda
+    in this process, but only the speed of their code.
     """
     ranges = importlib.import_module("numba.cuda.cpython.rangeobj")
     lowering = importlib.import_module("numba.cuda.core.imputils")
@@ -215,7 +217,7 @@ def turning_kernel() -> Any:
 @lru_cache(maxsize=1024)
 def launcher(kernel: Any, blocks: Any, threads: Any, stream: int) -> Any:
     """Return a launcher for a kernel on a torch stream. Stream 0 is torch's default stream."""
-    with warnings.catch_warnings():  # Numba warns about each batch that does not fill the GPU
+    with warnings.catch_warnings():  # ignore Numba's warning about batches that do not fill the GPU
         warnings.simplefilter("ignore")
         return kernel[blocks, threads, cuda.external_stream(stream) if stream else 0]
 

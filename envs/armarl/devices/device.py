@@ -1,4 +1,4 @@
-"""Devices: each holds the arrays of a batch of games and runs the loops over them."""
+"""Devices. A device stores the arrays of a batch of games and runs loops over the games."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Shape = tuple[int, ...]
 
 
 class Device(Protocol):
-    """The operations that a batch of games needs from the device that holds its arrays.
+    """The operations that a batch of games needs from the device that stores its arrays.
 
     The CPU uses NumPy arrays. A GPU uses torch tensors (`armarl.devices.cuda_game`), which have no
     record types: there, states are uint8 with one more axis, the bytes of a record.
@@ -58,7 +58,7 @@ class Device(Protocol):
         ...
 
     def fetch(self, array: Any) -> NDArray[Any]:
-        """Return an array of this device as a NumPy array, after all pending work on the array."""
+        """Return an array of this device as a NumPy array, once all work on the array is done."""
         ...
 
     def is_array(self, array: Any, shape: Shape, dtype: Any) -> bool:
@@ -74,7 +74,7 @@ class Device(Protocol):
 
         Raises:
             TypeError: the actions are not integers, or they are on another device.
-            ValueError: they have another shape.
+            ValueError: the actions have another shape.
         """
         ...
 

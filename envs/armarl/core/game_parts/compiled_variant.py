@@ -64,7 +64,8 @@ class CompiledVariant(Variant):
     def _loops(self) -> dict[Body, tuple[Callable[..., None], int | None, bool]]:
         """The driver of each body that has run, its `least`, and whether it takes `fixed`.
 
-        They are cached, because computing them takes a tenth of the time of a step of one game.
+        These values are cached, because computing them takes a tenth of the time of a step of one
+        game.
         """
         return {}
 
@@ -123,7 +124,7 @@ class CompiledVariant(Variant):
                 fourth parameter `fixed`, it gets `fixed_records` there.
             games: the number of games.
             batch: the first argument of the body. Its arrays are not checked.
-            least: the minimum number of games per thread. None chooses it for the body.
+            least: the minimum number of games per thread. None means the default of the body.
         """
         known = self._loops.get(body)
         if known is None:
@@ -136,5 +137,5 @@ class CompiledVariant(Variant):
         threads.run(driver, games, batch, least=its_least if least is None else least)
 
     def scratch_masks(self, games: int) -> NDArray[np.int8]:
-        """Return scratch masks for a batch of `games` games. Each thread uses a row of its own."""
+        """Return scratch masks for a batch of `games` games. Each thread uses a separate row."""
         return np.empty((2 * threads.most_threads_for(games), len(self.actions)), np.int8)

@@ -227,7 +227,7 @@ class Readable(Variant):
         seat: int | None = None,
         names: Sequence[str] | None = None,
     ) -> Iterator[tuple[Picture, Told]]:
-        """Yield the picture of each state of one game, and the action before the state in words.
+        """Yield the picture of each state of one game, and in words the action that led to it.
 
         The results are those of `picture` and `tell`, but each state is described only once.
 
@@ -265,8 +265,8 @@ class Readable(Variant):
     def _seen(self, state: State, seat: int | None, public: bool) -> dict[str, Any]:
         """Return the result of `describe` from a cache. The caller must not change it.
 
-        A position needs its description several times: when it is drawn, when an action is told,
-        and as `before` of the next position.
+        The description of a position is needed several times: for its picture, for its last action
+        in words, and as `before` of the next position.
         """
         return self._described(self._check_state(state).tobytes(), seat, public)
 
@@ -341,7 +341,10 @@ class Readable(Variant):
         return self.picture(state, seat, **more).svg(theme)
 
     def _said(self, last: tuple[int, int], seat: int | None) -> tuple[int, str]:
-        """Return the seat that played an action, and the notation that a seat (-1: all) may see."""
+        """Return the seat that played an action, and the notation that `seat` may see.
+
+        If `seat` is None, the notation is complete. If it is -1, the notation is the public one.
+        """
         if not isinstance(last, tuple) or len(last) != 2:
             raise TypeError(f"last must be a tuple (seat, action), not {brief(repr(last), 60)}")
         mover = whole_number("the seat of the last action", last[0], 0, self.players - 1)
@@ -351,7 +354,7 @@ class Readable(Variant):
         return mover, text
 
     def _check_state(self, state: State) -> States:
-        """Check one record, and return a copy of it as an array of one."""
+        """Check one record, and return a copy of it as an array of shape (1,)."""
         states = np.array(state)  # a copy, as a plain np.ndarray
         if states.ndim:
             raise ValueError(f"state must be one record, not an array of shape {states.shape}")

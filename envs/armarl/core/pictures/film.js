@@ -37,7 +37,7 @@ class Film {
   }
 }
 
-// Returns a frame after the changes that `changes` in film.py returns.
+// Returns a copy of a frame with changes applied. `changes` is the result of `changes` in film.py.
 function changed(frame, changes) {
   const next = frame.slice();
   for (let i = 0; i < changes.length; i += 2) {

@@ -21,8 +21,9 @@ Frame = tuple[int, ...]  # for each part of a picture, the number of its piece
 class Film:
     """The pieces of many pictures. A picture becomes a `Frame`, a number for each part.
 
-    New pieces can be added at any time, so a film can show a finished game and a game in play. A
-    page gets each piece as a list of the numbers of its strings. Piece 0 is empty.
+    New pieces can be added at any time, so a film can show a finished game and a game in play. The
+    pieces are split into strings, which are also stored once. A web page receives each piece as a
+    list of string numbers. Piece 0 is empty.
 
     Attributes:
         sheet: the sheet of all pictures.
@@ -63,7 +64,7 @@ class Film:
         """
         if picture.sheet is not self.sheet:
             raise ValueError(
-                "the sheet of the picture is not that of the film; create a film for each sheet"
+                "the picture and the film have different sheets; create a film for each sheet"
             )
         return tuple(self._number_of(part.svg) for part in picture.parts)
 
@@ -105,7 +106,7 @@ class Film:
 
 
 def changes(before: Frame, after: Frame) -> list[int]:
-    """Return the changes from one frame to another: a part, its new piece, a part, its piece, …"""
+    """Return the changes between two frames: changed part, its new piece, changed part, …"""
     size = max(len(before), len(after))
     pairs = zip(_filled(before, size), _filled(after, size), strict=True)
     return [n for part, (old, new) in enumerate(pairs) if old != new for n in (part, new)]

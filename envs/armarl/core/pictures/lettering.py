@@ -72,7 +72,7 @@ def write(
 
 
 def plain(text: str) -> str:
-    """Return text escaped for SVG: no markup, no names of our colours and no references remain."""
+    """Return text escaped for SVG. No markup, references or names of the sheet's colours remain."""
     return escape(text).replace("var(", "var&#40;").replace("url(", "url&#40;")
 
 

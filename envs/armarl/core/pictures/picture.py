@@ -123,7 +123,7 @@ class Picture:
         """Return the picture as a new uint8 array (height, width, 3) with even height and width.
 
         Raises:
-            ValueError, ImportError: as `png`.
+            ValueError, ImportError: as for `png`.
         """
         return raster.pixels(self.sheet, self.parts, width, theme)
 

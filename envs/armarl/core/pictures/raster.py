@@ -20,7 +20,7 @@ from armarl.common.numbers import whole_number
 from armarl.core.pictures.sheet import PLAIN_THEMES, Box, Part, Sheet, check_theme
 
 LEAST_WIDTH, MOST_WIDTH = 16, 4096
-_LOCK = threading.Lock()  # threads share the cache and its canvases, which change
+_LOCK = threading.Lock()  # threads share and change the cache and its canvases
 
 Area = tuple[int, int, int, int]  # left, top, right, bottom, in pixels
 Kind = tuple[Sheet, str, int, int]  # sheet, theme, width, height
@@ -150,7 +150,7 @@ def png(sheet: Sheet, parts: tuple[Part, ...], width: int, theme: str) -> bytes:
 
 
 def _sprite(part: Part, kind: Kind) -> _Sprite:
-    """Return the pixels of one part alone, in the area that its box touches."""
+    """Return the pixels of one part, in the area that its box touches."""
     if (kept := _KEPT.get((part, kind))) is not None:
         return kept  # type: ignore[no-any-return]
     sheet, theme, width, height = kind

@@ -22,7 +22,7 @@ Box = tuple[float, float, float, float]  # x, y, width, height
 class Part(NamedTuple):
     """A part of a picture: an SVG element with an id, and a box that contains it.
 
-    The next frame draws again only the parts that change.
+    Only the parts that have changed since the last frame are drawn again.
     """
 
     box: Box
@@ -56,7 +56,7 @@ class Sheet:
         if len(dict(self.colours.values())) < len(set(self.colours.values())):
             raise ValueError(
                 f"two colours of {self.name} are the same in the light theme but differ in the "
-                "dark theme; change one light colour by a digit"
+                "dark theme; change one digit of one of the light colours"
             )
 
     def document(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def show(frame: NDArray[np.uint8], title: str, fps: int) -> None:
-    """Show a frame, and wait so long that at most `fps` frames per second are shown.
+    """Show a frame, then wait so that at most `fps` frames per second are shown.
 
     Args:
         frame: uint8 (height, width, 3).

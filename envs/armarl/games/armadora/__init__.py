@@ -88,7 +88,7 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
     blank["players"], blank["advanced"], blank["peek"] = players, advanced, peek
     blank["board"] = board
     options: dict[str, Any] = {"advanced": advanced, "peek": peek}
-    # Omit the whole board from the options. Files from before other boards existed do the same.
+    # Omit the whole board from the options, as files that are older than the other boards do.
     if board != WHOLE:
         options |= {"board": BOARD_NAMES[board]}
     return Game(

@@ -1,8 +1,8 @@
 """The board of Armadora: squares, mines, lines, and the small sets of squares of ARM-12.
 
-A set of squares is an int64 bit word. Square `row * 8 + column` is the bit of that number. A
-palisade is a bit in one of two such words: `east` for the right side of a square, `south` for the
-line below it.
+A set of squares is a word: an int64 with one bit per square. The square in `row` and `column` is
+bit `row * 8 + column`. A palisade is a bit in one of two such words: `east` for the right side of
+the square, `south` for the line below the square.
 """
 
 from __future__ import annotations
@@ -92,14 +92,14 @@ def _words(lines: list[int]) -> tuple[int, int]:
 
 
 def _with_ends_inside(number: int) -> list[int]:
-    """Return the lines with this number of their two squares in the corner."""
+    """Return the lines that have `number` of their two squares in the corner: 0, 1 or 2."""
     corner = {SQUARE_NAMES.index(name) for name in MINI_SQUARES}
     return [line for line in range(LINES) if len(corner.intersection(LINE_SQUARES[line])) == number]
 
 
 _STANDING = [*_with_ends_inside(1), LINE_NAMES.index(MINI_PALISADE)]
 _MINI_FREE = sum(1 << SQUARE_NAMES.index(name) for name in SITE_NAMES if name in MINI_SQUARES)
-# The start position of each board: free squares, palisades, and lines barred to palisades.
+# The start position of each board: free squares, palisades, and lines with no palisade allowed.
 START_FREE = np.array([ALL_SITES, _MINI_FREE])
 START_EAST, START_SOUTH = np.array([(0, 0), _words(_STANDING)]).T.copy()
 START_BARRED_EAST, START_BARRED_SOUTH = np.array([(0, 0), _words(_with_ends_inside(0))]).T.copy()

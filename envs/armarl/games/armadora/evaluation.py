@@ -27,7 +27,7 @@ from armarl.games.armadora.state import only_on, side_count, side_of, sum_on, te
     SIZE,  # increase of this factor for each square that the territory is smaller
     END_VARIANCE,  # variance of a lead at the end, in squared points; makes a tie an even chance
     FREE_VARIANCE,  # variance that a free square adds, in squared points
-    HAND_VARIANCE,  # variance that a free square adds per point in hand / free squares of the board
+    HAND_VARIANCE,  # variance that a free square adds, for each point in hand per free square
     HAND_WEIGHT,  # weight of points in hand, relative to an even spread over the free squares
     MOVE,  # value of being the side to move, in gold
     SCALE,  # log odds of winning for each standard deviation of the lead in gold
@@ -69,7 +69,7 @@ def evaluate(s: State, out: Returns) -> None:
 
 @inlined
 def _row_of(s: State) -> Int:
-    """Return the row of WEIGHTS."""
+    """Return the row of WEIGHTS for the variant of a state."""
     return 2 * (side_count(s) - 2) + np.int64(s.advanced)
 
 
@@ -120,7 +120,7 @@ def _hands_of(s: State) -> tuple[Any, Any, Any, Any, Any]:
 def _points_around(
     s: State, points_0: Any, points_1: Any, points_2: Any, mine: Int
 ) -> tuple[Any, Any, Any, Any]:
-    """Return three sides' points and the free squares around a mine, weighted by their steps."""
+    """Return three sides' points and the free squares around a mine, weighted by steps from it."""
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(s, ring)
     step_weight = _step_weight(s, squares)

@@ -1,4 +1,4 @@
-"""Help for a person who plays Armadora on a page: places to click, the question, the rules."""
+"""Help for a person who plays Armadora on a web page: places to click, the question, the rules."""
 
 from __future__ import annotations
 

@@ -34,7 +34,10 @@ def known_squares(s: State, seat: Int) -> Int:
 
 @kernel
 def conceal(s: State, seat: Int) -> None:
-    """Remove all that a seat may not see from `s`. Hidden values become 0, other hands empty."""
+    """Remove from `s` all information hidden from a seat.
+
+    Hidden values become 0, and other hands become empty.
+    """
     s.rng = 0
     if s.stage == OVER:
         return  # ARM-36
@@ -60,7 +63,7 @@ def unseen(s: State, player: Int, v: Int, known: Int) -> Int:
 
 @kernel
 def determinise(s: State, seat: Int, number: Int) -> None:
-    """Replace all that a seat may not see by a random deal that agrees with what it may see.
+    """Replace all information hidden from a seat by a random deal that agrees with the rest.
 
     `s` may be a concealed state. `number` (int64) seeds both the deal and the state's future.
     """
@@ -80,7 +83,7 @@ def determinise(s: State, seat: Int, number: Int) -> None:
 
 @kernel
 def _deal_hidden(s: State, player: Int, pool: Any, hidden: Int) -> None:
-    """Draw Warriors from `pool`, counts by value, and put them on a player's hidden squares."""
+    """Put random Warriors from `pool` (the number of each value) on a player's hidden squares."""
     total = 0
     for v in range(VALUES):
         total += pool[v]

@@ -1,8 +1,8 @@
 """The observation of Armadora: its blocks, and the kernels that write them.
 
 A seat sees itself first, then the others clockwise. Sites are the squares without a mine. Lines and
-sites are in the order of the action table, squares are row by row. Values of a territory are
-repeated at each of its squares. `armarl.core.observation_blocks` joins the blocks to one flat
+sites are in the order of the action table. Squares are in order row by row. Values of a territory
+are repeated at each of its squares. `armarl.core.observation_blocks` joins the blocks to one flat
 observation. The survey, the input of learned position evaluators, shares some of the blocks and
 writers.
 """
@@ -78,8 +78,8 @@ class View(NamedTuple):
 
     seat: Any
     known: Any  # squares with Warriors whose value the seat knows
-    values: Any  # their values, as digits
-    points: Any  # their points, as digits (ARM-30)
+    values: Any  # the values of these Warriors, as digits
+    points: Any  # the points of these Warriors, as digits (ARM-30)
 
 
 def look(s: State, seat: int) -> View:
@@ -293,7 +293,7 @@ def _territories(
     gold_there = gold_digits(s)
     squares = territory(s, CENTRE)  # the flood fill needs the fewest steps from the middle
     _territory(s, view, squares, CENTRE, gold_there, size, free, gold, points, hidden)
-    _everywhere(s, CENTRE, size, free, gold, points, hidden)  # as if it were the only territory
+    _everywhere(s, CENTRE, size, free, gold, points, hidden)  # as if there were only this territory
     remaining = ALL_SQUARES & ~squares
     while remaining:
         squares = territory(s, remaining & -remaining)
@@ -369,7 +369,8 @@ def _at_each(
 ) -> None:
     """Copy the values at the one square of `where` to a set of squares.
 
-    One loop writes all blocks. With one loop per block, the CPU would mispredict the end of each.
+    One loop writes all blocks. With a loop for each block, the CPU would mispredict the end of each
+    loop.
     """
     source = lowest(where)
     while squares:

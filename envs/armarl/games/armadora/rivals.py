@@ -9,7 +9,7 @@ from armarl.compiler.bits import count
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 
-# Opponents of the evaluation panel. Never train against the held-out ones.
+# Opponents of the evaluation panel. Never train against the held-out opponents.
 PANEL = ("greedy:style=settler", "greedy:style=bold", "ismcts:300")
 HELD_OUT = ("greedy:style=hoarder", "grave:300")
 

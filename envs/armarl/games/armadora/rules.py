@@ -254,7 +254,7 @@ def _place_warrior(s: State, value_and_site: Int) -> Int:
 
 @inlined
 def _place_palisade(s: State, line: Int) -> None:
-    """ARM-12: place a palisade, and bar the last open line around each small set next to it.
+    """ARM-12: place a palisade. Forbid the last open line around each small set next to it.
 
     A palisade is forbidden exactly where it would close the last open line around a connected set
     of at most three squares. Only sets next to the new palisade can newly have one open line left.
@@ -264,7 +264,7 @@ def _place_palisade(s: State, line: Int) -> None:
     s.palisades_left -= 1
     free_east, free_south = ~s.east, ~s.south
     barred_east, barred_south = 0, 0
-    for i in range(SETS_EAST.shape[1]):  # no branches, so LLVM can process eight sets at once
+    for i in range(SETS_EAST.shape[1]):  # no branches, so LLVM can process eight sets together
         east, south = SETS_EAST[line, i] & free_east, SETS_SOUTH[line, i] & free_south
         barred_east |= east if south == 0 and east & (east - 1) == 0 else 0
         barred_south |= south if east == 0 and south & (south - 1) == 0 else 0
@@ -306,7 +306,7 @@ def _go_on_after_palisade(s: State) -> None:
 
 @inlined
 def _go_on_after_power(s: State) -> None:
-    """ARM-22: after a power, ask for an action if one is possible. Otherwise end the turn."""
+    """ARM-22: after a power, continue the turn if an action is possible. Otherwise end the turn."""
     if can_act(s, s.to_move):
         s.stage = AFTER_POWER
     else:

@@ -78,7 +78,7 @@ STATE = record_type(
         ("advanced", np.uint8),
         ("peek", np.uint8),
         ("board", np.uint8),  # the index in BOARD_NAMES
-        ("spare", np.uint8, 5),  # fills the last word, because copies leave gaps undefined
+        ("spare", np.uint8, 5),  # pads the record; a copy would leave a gap undefined
     ],
 )
 
@@ -98,7 +98,7 @@ def _lowest_of_each(word: Int) -> Int:
 def digits_of(numbers: Any) -> tuple[Any, Any, Any]:
     """Split numbers below 8, one per square, into three sets of squares: binary digits 1, 2 and 4.
 
-    Whole sets can be counted and compared at once, instead of one number after the other.
+    Operations on these sets then count or compare all numbers at the same time.
     """
     ones, twos, fours = 0, 0, 0
     for row in range(0, SQUARES, 8):
@@ -194,9 +194,9 @@ def reinforced_squares(s: State) -> Int:
 
 @inlined
 def seat_after(s: State, seat: Int, steps: Int) -> Int:
-    """Return the seat `steps` further in play order (ARM-8), at most `players` steps.
+    """Return the seat `steps` further in play order (ARM-8). `steps` is at most `players`.
 
-    There is no slow division.
+    The function avoids a slow division.
     """
     later = seat + steps
     return later - s.players if later >= s.players else later

@@ -10,5 +10,5 @@ import numpy as np
     BIG,  # added to a Warrior's value, for each point above 1
 ) = range(2)
 GREEDY_STYLES = ("balanced", "builder", "settler", "bold", "hoarder")
-HELD_OUT_STYLE = "hoarder"  # never trained against
+HELD_OUT_STYLE = "hoarder"  # no policy is trained against this style
 STYLES = np.array([[0.0, 0.0], [0.6, 0.0], [-0.6, 0.0], [0.0, 0.3], [0.0, -0.3]])

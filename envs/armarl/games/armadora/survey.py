@@ -4,7 +4,7 @@ The mines are the prizes of the game. For each mine and each number of steps ove
 survey gives the pieces at this distance, and the number of lines that lead farther away. So walls
 matter before they close a territory. The core of a mine is the set of squares that stay connected
 with the mine until the end of the game. The survey contains only information that the seat may
-have. The seat comes first, then the others clockwise, as in the observation.
+see. The seat comes first, then the others clockwise, as in the observation.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class View(NamedTuple):
 
     seat: Any
     known: Any  # squares with Warriors whose value the seat knows
-    points: Any  # their points, as digits (ARM-30)
+    points: Any  # the points of these Warriors, as digits (ARM-30)
     gold: Any  # gold on the mines, as digits
     stay_east: Any  # open lines, right of squares, that can no longer take a palisade
-    stay_south: Any  # such lines below squares
+    stay_south: Any  # open lines, below squares, that can no longer take a palisade
 
 
 @part
@@ -325,7 +325,10 @@ blocks.add(
 
 @part
 def _points_in_hand(s: State, view: View, player: int) -> float:
-    """Return the points that a player may still place: exact for the seat, otherwise the mean."""
+    """Return the points that a player may still place.
+
+    They are exact for the observing seat, and otherwise the mean.
+    """
     if s.passed[player]:
         return 0.0
     number, points = 0, 0

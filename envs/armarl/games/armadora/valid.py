@@ -2,8 +2,8 @@
 
 `valid` accepts every state that play can reach, and every determinised state. It rejects concealed
 states in which anything is hidden, because they are incomplete. Every accepted state can be played
-to its end: pieces are conserved, numbers are in their ranges, and derived values are what the rules
-would derive.
+to its end: no piece is missing or extra, numbers are in their ranges, and derived values agree with
+the rules.
 """
 
 from __future__ import annotations
@@ -59,20 +59,20 @@ from armarl.games.armadora.state import (
 FAULTS = (
     "it is valid",
     "its options differ from this variant's, or unused bytes are not 0",
-    "palisades stand where there is no line, or their number and the supply left do not add up "
-    "(ARM-3, ARM-5)",
+    "a palisade is where there is no line, or the palisades on the board and in the supply do not "
+    "add up (ARM-3, ARM-5)",
     "a territory has fewer than four squares (ARM-12)",
-    "the lines barred to palisades are not those that ARM-12 bars",
+    "the lines marked as forbidden for palisades are not those that ARM-12 forbids",
     "a Warrior's square is not a site or is taken twice, or the free squares are wrong",
     "the Warriors on the board and in the hands are not those of ARM-7",
     "the piles of gold on the mines are not those of ARM-6",
-    "the base game has characters, or traces of their powers (ARM-21)",
+    "the base game has characters, or signs of used powers (ARM-21)",
     "the characters are not distinct, or not among the four (ARM-21)",
-    "the traces of powers on the board and the powers left do not add up (ARM-22 to ARM-26)",
-    "the reinforcements do not add up, or one lies in a territory that is not full or has another "
+    "the powers that the board shows as used and the powers left do not add up (ARM-22 to ARM-26)",
+    "the reinforcements do not add up, or one is in a territory that is not full or has two "
     "(ARM-28)",
     "the seat to move is not a player or has passed, or the stage is impossible (ARM-8, ARM-13)",
-    "the piles are not those that the sides have taken, or not empty before the end (ARM-19)",
+    "the sides' piles do not agree with the board, or are not empty before the end (ARM-19)",
 )
 (
     LAWFUL,
@@ -94,7 +94,7 @@ FAULTS = (
 
 @kernel
 def valid(s: State, blank: State) -> Int:
-    """Return LAWFUL, or the index in FAULTS of the first fault of a state."""
+    """Return the index in FAULTS of the first error in a state, or LAWFUL if there is none."""
     if not _same_options(s, blank):
         return OPTIONS
     fault = _fault_of_board(s)
@@ -110,7 +110,7 @@ def valid(s: State, blank: State) -> Int:
 
 @kernel
 def _fault_of_board(s: State) -> Int:
-    """Return the first fault of palisades, Warriors or gold."""
+    """Return the index in FAULTS of the first error in palisades, Warriors or gold, or LAWFUL."""
     if not _palisades_add_up(s):
         return LINES_TAKEN
     if not _territories_are_large(s):
@@ -126,7 +126,7 @@ def _fault_of_board(s: State) -> Int:
 
 @kernel
 def _fault_of_tokens(s: State) -> Int:
-    """Return the first fault of characters, powers or reinforcements."""
+    """Return the index in FAULTS of the first error in the advanced rules' data, or LAWFUL."""
     if not s.advanced:
         return LAWFUL if _is_base_game(s) else BASE_GAME
     if not _characters_differ(s):
@@ -189,9 +189,9 @@ def _territories_are_large(s: State) -> Int:
 
 @kernel
 def _barred_is_right(s: State) -> Int:
-    """ARM-12: return whether the barred lines are right.
+    """ARM-12: return whether the lines marked as forbidden for palisades are right.
 
-    The last open line around a small set is barred once a palisade borders the set.
+    The last open line around a small set is forbidden as soon as a palisade borders the set.
     """
     east, south = START_BARRED_EAST[s.board], START_BARRED_SOUTH[s.board]
     placed_east, placed_south = _placed_east(s), _placed_south(s)
@@ -222,7 +222,7 @@ def _squares_are_lawful(s: State) -> Int:
 
 @kernel
 def _hands_add_up(s: State) -> Int:
-    """ARM-7: return whether the Warriors add up, and no other square has the value of one."""
+    """ARM-7: return whether the Warriors add up, and only their squares have values."""
     for square in range(SQUARES):
         if (s.value[square] > 0) != ((all_warriors(s) >> square) & 1 == 1) or s.value[
             square
@@ -317,7 +317,7 @@ def _player_with(s: State, character: Int) -> Int:
 
 @kernel
 def _powers_add_up(s: State) -> Int:
-    """ARM-22 to ARM-26: return whether each use of a power has left its trace on the board."""
+    """ARM-22 to ARM-26: return whether the board shows each use of a power."""
     for player in range(MAX_PLAYERS):
         if s.powers[player] > POWERS[s.character[player]]:
             return False
@@ -363,8 +363,8 @@ def _read_is_right(s: State) -> Int:
 def _reinforcements_add_up(s: State) -> Int:
     """ARM-28: return whether the reinforcements are right.
 
-    There is one per player, placed or not. A placed one is on an own Warrior in a full territory,
-    and no territory has two.
+    There is one per player, placed or not. A placed reinforcement is on the player's own Warrior in
+    a full territory, and no territory has two reinforcements.
     """
     for player in range(MAX_PLAYERS):
         placed = 0

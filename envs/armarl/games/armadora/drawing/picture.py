@@ -309,7 +309,7 @@ def _arrow(x: int, y: int) -> str:
 
 
 def _reinforcement(player: int, paint: str, x: int, y: int) -> str:
-    """Return a player's reinforcement of a Warrior."""
+    """Return the sign of a player's reinforcement."""
     text = f'<g transform="translate({x} {y})">' + _shape(player, 33, paint, "var(--white)", 3)
     return text + '<path d="M-7 1H7M0 -6V8" stroke="#ffffff" stroke-width="4.5"/></g>'
 
@@ -335,7 +335,7 @@ def _pile(gold: int) -> str:
 
 @lru_cache(maxsize=4 * LINES)
 def _line(line: int, stands: bool, marked: bool) -> Part:
-    """Return a line between two squares, with its palisade."""
+    """Return a line between two squares, with its palisade if there is one."""
     name, (a, b) = LINE_NAMES[line], LINE_SQUARES[line]
     x, y = _corner(b)
     upright, text = b == a + 1, ""
@@ -372,7 +372,7 @@ def _palisade(edge: str) -> str:
 
 
 def _spot(scene: Scene, land: Territory) -> str:
-    """Return the square that shows its territory's points: the first with the most room."""
+    """Return the square that shows a territory's points: the first square with the most room."""
 
     def crowd(name: str) -> int:
         warrior = scene.view["warriors"].get(name)
@@ -408,7 +408,7 @@ def _score(scene: Scene, square: int, land: Territory) -> Part:
 
 @lru_cache(maxsize=SQUARES)
 def _no_score(square: int) -> Part:
-    """Return an empty part for the points, for a square that shows none."""
+    """Return an empty part in place of the points, for a square that shows no points."""
     return _at_score(square, "", 0)
 
 
@@ -511,7 +511,7 @@ def _panel(scene: Scene, player: int) -> list[Part]:
 
 
 def _partner(scene: Scene, player: int) -> str:
-    """Return the sign of a player's partner after a plus, or nothing."""
+    """Return a plus and the sign of a player's partner, or an empty text without a partner."""
     sides = scene.game.sides
     partner = next(
         (p for p in range(len(sides)) if p != player and sides[p] == sides[player]), None

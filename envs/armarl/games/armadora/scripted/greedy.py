@@ -55,7 +55,7 @@ from armarl.games.armadora.styles import BIG, STYLES, WALLS
 
 TIE_POINTS = 0.5  # the value of winning ties, in points (ARM-29)
 POWER_GOLD = 0.5  # minimum gain of gold for a power, because powers are few and can be kept
-JITTER = 0.01  # in gold; actions that differ by less are equally good, and the draw decides
+JITTER = 0.01  # in gold; the draw chooses among actions whose values differ by less
 
 
 # --- the best action of each kind: its value, and its id or -1 -----------------------------------
@@ -122,7 +122,7 @@ def best_reinforcement(
 def best_arrow(
     t: State, views: Any, reserves: Reserves, sides: Sides, mask: Mask, draw: float
 ) -> tuple[Any, Any]:
-    """Find the Warrior whose loss of a point gains most (ARM-26)."""
+    """Find the opposing Warrior on which an arrow gains most (ARM-26)."""
     best, choice = -1.0, -1
     rivals = sides.rival[0] | sides.rival[1] | sides.rival[2] | sides.rival[3] | sides.rival[4]
     for site in range(SITES):
@@ -142,7 +142,7 @@ def best_arrow(
 def best_reading(
     t: State, views: Any, reserves: Reserves, now: Real, mask: Mask, draw: float
 ) -> tuple[Any, Any]:
-    """Find the hidden Warrior for which one point more or less changes most gold (ARM-23)."""
+    """Find the hidden Warrior whose value changes the expected gold most (ARM-23)."""
     best, choice = -1.0, -1
     for site in range(SITES):
         action = MAGE + site
@@ -215,7 +215,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
         if gold > best:
             best, choice = gold, action
     if s.stage == TURN:
-        # Passing gives up the own hand. If that costs nothing, pass, to end the game soonest.
+        # Passing gives up the Warriors in hand. If that costs nothing, pass to end the game sooner.
         passing = worth_with_less(t, views, reserves, points_in_hand(s, me, known))
         if passing + JITTER >= best:
             choice = PASS

@@ -1,6 +1,6 @@
 """Evaluation of an Armadora position for the player to move, from that player's information.
 
-Each mine is evaluated on its own. The own side's lead in points around the mine, relative to the
+Each mine is evaluated separately. The own side's lead in points around the mine, relative to the
 variance of this lead, gives the chance to take the gold. The sum over the mines is the value of the
 position in gold. If palisades may still divide a territory, a Warrior counts less with each step
 over open lines from the mine, so walls matter before they close a territory. Warriors in hand count
@@ -52,11 +52,11 @@ JUDGEMENT = np.array(
     ]
 )
 END_VARIANCE = 0.1  # in squared points; a tie is an even chance, a lead of one is nearly certain
-RESERVE_VARIANCE = 10.0  # variance that a free square adds per point in hand / free squares
+RESERVE_VARIANCE = 10.0  # variance that a free square adds, for each point in hand per free square
 RESERVE_WEIGHT = 1.7  # above 1, because points in hand go to free squares with gold nearby
 UNIT = 4  # expected points are stored as integers, in quarters of a point
 DIGITS = 5  # number of binary digits of a Warrior's maximum of 6 points, in quarters
-STEP_BITS = 6  # bits of a number of steps; all ones mean that there is no way
+STEP_BITS = 6  # bits of a number of steps; all bits are 1 if there is no path
 NO_WAY = (1 << STEP_BITS) - 1
 
 
@@ -64,7 +64,7 @@ class Sides(NamedTuple):
     """The board as sets of squares: each side's points (see `_digits`), and hidden Warriors."""
 
     own: tuple[int, ...]
-    rival: tuple[int, ...]
+    rival: tuple[int, ...]  # points of the next side in play order
     other: tuple[int, ...]  # points of the third side, with three players
     hidden: int
 
@@ -72,9 +72,9 @@ class Sides(NamedTuple):
 class Reserves(NamedTuple):
     """The influence of the hands on the points around mines."""
 
-    lead: float  # points in hand, own side minus rival
+    lead: float  # points in hand, own side minus next side
     other_lead: float  # points in hand, own side minus third side
-    weight: float  # the weight of such a lead, per free square near a mine
+    weight: float  # the weight of these two leads, per free square near a mine
     free_variance: float  # the variance of a lead in points, per free square nearby
     hidden_variance: float  # the variance of a lead in points, per hidden Warrior nearby
 
@@ -82,7 +82,7 @@ class Reserves(NamedTuple):
 class Outlook(NamedTuple):
     """Totals around one mine. Every square is weighted by its steps from the mine."""
 
-    lead: float  # points, own side minus rival
+    lead: float  # points, own side minus next side
     other_lead: float  # points, own side minus third side
     free: float  # free squares
     hidden: float  # Warriors of unknown value
@@ -91,7 +91,7 @@ class Outlook(NamedTuple):
 
 @inlined
 def row_of(s: State) -> Int:
-    """Return the row of JUDGEMENT."""
+    """Return the row of JUDGEMENT for the variant of a state."""
     return 2 * (np.int64(s.players) - 2) + np.int64(s.advanced)
 
 
@@ -115,7 +115,7 @@ def hidden_values(s: State, player: Int, known: Int) -> tuple[Any, Any]:
 
 @kernel
 def expect_points(s: State, t: State, known: Int) -> None:
-    """Write each Warrior's points (ARM-30), known or on average, to `t.value`, in units."""
+    """Write each Warrior's points (ARM-30), or their mean if unknown, to `t.value`, in 1 / UNIT."""
     for player in range(s.players):
         mean, _ = hidden_values(s, player, known)
         for square in range(SQUARES):
@@ -127,7 +127,7 @@ def expect_points(s: State, t: State, known: Int) -> None:
 
 @kernel
 def points_in_hand(s: State, player: Int, known: Int) -> Real:
-    """Return the points that a player may still place, known or on average."""
+    """Return the points that a player may still place, or their mean if they are unknown."""
     if s.passed[player]:
         return 0.0
     if player != s.to_move:
@@ -140,7 +140,7 @@ def points_in_hand(s: State, player: Int, known: Int) -> Real:
 
 @kernel
 def _reserve(s: State, side: Int, known: Int) -> Real:
-    """Return the points that a side's players may still place, known or on average."""
+    """Return the points that a side's players may still place, or their mean if unknown."""
     total = 0.0
     for player in range(side, s.players, side_count(s)):
         total += points_in_hand(s, player, known)
@@ -153,7 +153,7 @@ def reserves_of(s: State, side: Int, known: Int) -> Reserves:
     sides = side_count(s)
     own = _reserve(s, side, known)
     rival = _reserve(s, (side + 1) % sides, known)
-    # With two sides, `other` is the own side. The constants were tuned with this.
+    # With two sides, `other` is the own side. The constants were tuned that way.
     other = _reserve(s, (side + 2) % sides, known)
     per_free_square = 1.0 / max(count(s.free), 1)
     variance = 0.0
@@ -197,7 +197,7 @@ def _digits(t: State, side: Int) -> tuple[Any, Any, Any, Any, Any]:
 
 @kernel
 def sides_of(t: State, side: Int, known: Int) -> Sides:
-    """Return the points of a side and its rivals, from `t.value` as `expect_points` wrote it."""
+    """Return the points of a side and of the other sides from `t.value` (see `expect_points`)."""
     n = side_count(t)
     rival, other = _digits(t, (side + 1) % n), _digits(t, (side + 2) % n)
     return Sides(_digits(t, side), rival, other, all_warriors(t) & ~known)
@@ -250,7 +250,7 @@ def steps_to_mines(t: State, square: Int) -> Int:
 
 @kernel
 def _outlook(t: State, sides: Sides, mine: Int) -> Outlook:
-    """Add up the squares around a mine in rings. A ring has all squares the same steps away."""
+    """Add up the squares around a mine, ring by ring. A ring is all squares at one distance."""
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(t, ring)
     step_weight = _step_weight(t, squares)
@@ -288,7 +288,7 @@ def outlooks_of(t: State, sides: Sides) -> tuple[Any, Any, Any, Any, Any, Any, A
 
 @kernel
 def step_up(lead: Real, variance: Real) -> Real:
-    """Return the chance that a lead lasts: 1/2 for a lead of 0, near 1 far above its deviation."""
+    """Return the chance that a lead lasts: 1/2 for 0, near 1 for many standard deviations."""
     return 0.5 + 0.5 * lead / math.sqrt(lead * lead + variance)
 
 
@@ -302,7 +302,17 @@ def _chance(
     filled: Real,
     spent: Real,
 ) -> Real:
-    """Return the chance at a mine after gains on the rivals, squares filled and points spent."""
+    """Return the chance to take a mine's gold.
+
+    Args:
+        t: the state.
+        view: the totals around the mine.
+        reserves: the influence of the hands.
+        gain: increase of the lead over the next side.
+        other_gain: increase of the lead over the third side.
+        filled: number of free squares that are filled.
+        spent: points that leave the hand.
+    """
     free = max(view.free - filled, 0.0)
     variance = END_VARIANCE + reserves.free_variance * free + reserves.hidden_variance * view.hidden
     weight = min(reserves.weight * free, 1.0)
@@ -347,7 +357,7 @@ def worth_with_points(
     filled: Real,
     spent: Real,
 ) -> Real:
-    """Return the expected gold after gains on the rivals at a square `steps` from the mines."""
+    """Return the expected gold after the leads grow at a square that is `steps` from the mines."""
     gold = 0.0
     for mine in range(MINES):
         view, distance = views[mine], (steps >> STEP_BITS * mine) & NO_WAY

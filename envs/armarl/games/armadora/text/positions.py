@@ -99,7 +99,7 @@ def _put_warriors(s: Any, view: Description, players: int) -> None:
         worth = warrior.number("value", 0, 1, VALUES)
         s["warriors"][player] |= 1 << square
         s["value"][square] = worth
-        # If none is left in the hand, the number stays at 0, and `valid` refuses the state.
+        # If the hand has no such Warrior, the number stays at 0, and `valid` refuses the state.
         s["hand"][player, worth - 1] -= min(1, s["hand"][player, worth - 1])
         s["face_up"] |= int(warrior.flag("face_up")) << square
         s["arrows"][square] = warrior.number("arrows", 0)
@@ -117,7 +117,7 @@ def _put_warriors(s: Any, view: Description, players: int) -> None:
 
 
 def _put_powers(s: Any, view: Description, players: int) -> None:
-    """Set characters, powers and reinforcements. By default, the board shows the number used."""
+    """Set characters, powers and reinforcements. Omitted numbers are computed from the board."""
     if "characters" in view:
         names = view.words("characters", CHARACTER_NAMES)
         view.each("characters", players)

@@ -61,7 +61,7 @@ def territories(view: dict[str, Any], sides: Sequence[int]) -> list[Territory]:
 
 
 def points_of(warrior: dict[str, Any]) -> int:
-    """Return the points of a Warrior (ARM-30). A hidden Warrior has at least these points."""
+    """Return the points of a Warrior (ARM-30), or the minimum points of a hidden Warrior."""
     more = 0 if warrior["reinforcement"] is None else 1
     return max(0, (warrior["value"] or 1) - int(warrior["arrows"]) + more)
 
