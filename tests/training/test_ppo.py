@@ -115,7 +115,7 @@ def test_advantages_match_their_definition(players, learning):
 
 
 def test_the_return_reaches_each_seat_s_last_decision():
-    """Without bootstrapping, a decision gets its own seat's return, whichever seat ends the game."""
+    """Without bootstrapping, a decision gets its seat's return, whichever seat ends the game."""
     movers = np.array([[0], [1], [1], [2], [0]])
     ends = np.array([[PLAYING]] * 4 + [[ENDED]], np.int8)
     rewards = np.zeros((5, 1, 3), np.float32)

@@ -114,7 +114,7 @@ def test_a_ray_address_that_does_not_answer_starts_no_sweep(config, tmp_path, mo
 
 
 def test_a_continued_sweep_accepts_its_own_small_numbers(config, tmp_path):
-    """Regression: they were saved as text and read as numbers, so the sweep did not match itself."""
+    """Regression: they were saved as text but read as numbers, so the sweep rejected itself."""
     for _ in range(2):
         Sweep(config, ["ppo.final_learning_rate=1e-6,3e-6"], tmp_path / "sweep").close()
 
