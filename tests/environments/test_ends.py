@@ -1,4 +1,4 @@
-"""An end by the rules is a termination in every environment. A limit of the user is a truncation."""
+"""Ends by the rules are terminations in every environment. Limits of the user are truncations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A headless browser without a network, for tests of pages. Without a browser, tests are skipped."""
+"""A headless browser without a network, for tests of pages. Tests are skipped if it is missing."""
 
 from __future__ import annotations
 

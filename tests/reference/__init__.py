@@ -1,1 +1,1 @@
-"""Slow, plain implementations of the rules, and checks that compare the compiled rules with them."""
+"""Slow, plain implementations of the rules, and comparisons of the compiled rules with them."""

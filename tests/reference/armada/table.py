@@ -54,7 +54,7 @@ class Table:
         return [name for name, land in self.chart.items() if land["lair"] == colour]
 
     def home(self, colour: str) -> str:
-        """Return a lair's last territory with land neighbours but no city, where its bands begin."""
+        """Return where a lair's bands begin: its last inland territory without a city."""
         lair = self.lair(colour)
         return [n for n in lair if self.inland(n) and not self.chart[n]["city"]][-1]
 
@@ -175,6 +175,6 @@ class Table:
 
     @property
     def winners(self) -> list[int] | None:
-        """Return the winners, empty if the turn limit ended the game; None if the game continues."""
+        """Return the winners, none if the turn limit ended the game. None: the game continues."""
         result = self.view["result"]
         return None if result is None else result["winners"]
