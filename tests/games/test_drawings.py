@@ -1,4 +1,4 @@
-"""Drawings of every game are complete and stable, and show a seat nothing that is hidden from it."""
+"""Drawings of every game are complete and stable. They show a seat no hidden information."""
 
 from __future__ import annotations
 

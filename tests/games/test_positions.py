@@ -1,4 +1,4 @@
-"""States from descriptions: `state_from` is the inverse of `describe`, and refuses invalid input."""
+"""States from descriptions: `state_from` is the inverse of `describe`, and refuses other input."""
 
 from __future__ import annotations
 

@@ -359,7 +359,7 @@ def test_names_cannot_control_the_terminal(tmp_path: Path) -> None:
     }
     found = play_tournament(GAME, [Painter(), "random"], 2, folder=tmp_path / "arena")
     assert read_tournament(tmp_path / "arena") == found
-    forge_tournament = path.read_bytes().replace(b"a?[2J", b"a\x1b[2J")
-    path.write_bytes(forge_tournament)
+    forged = path.read_bytes().replace(b"a?[2J", b"a\x1b[2J")
+    path.write_bytes(forged)
     with pytest.raises(RecordError, match="unprintable characters"):
         list(read_records(path))

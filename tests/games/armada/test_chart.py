@@ -1,4 +1,4 @@
-"""Armada's chart (ADA-1 to ADA-5): properties of the standard chart, and refusals of broken charts."""
+"""Armada's chart (ADA-1 to ADA-5): properties of the standard chart. Broken charts are refused."""
 
 from __future__ import annotations
 
