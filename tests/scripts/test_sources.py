@@ -31,7 +31,7 @@ def rows(section: str) -> list[tuple[str, list[str], str]]:
 
 
 def named_in_tests() -> set[str]:
-    """Return the rules that tests name, as `ARM-12`, `test_ada_32_natives`, `test_ada_9_to_11_…`."""
+    """Return the rules named in tests: `ARM-12`, `test_ada_32_natives` or `test_ada_9_to_11_…`."""
     named = set()
     for path in TESTS.rglob("test_*.py"):
         text = path.read_text("utf-8")
