@@ -12,7 +12,7 @@ GAME = make_game("armadora")
 
 
 @every_variant
-def test_no_seat_is_told_what_it_cannot_know(variant):
+def test_no_seat_sees_hidden_information(variant):
     every = {"armadora": 7, "armada": 41}.get(variant.game, 1)
     short = variant.game == "kuhn_poker" or variant.options.get("board") == "mini"
     compared = assert_no_leak(variant.make(), games=9 if short else 1, every=every, seed=11)
@@ -21,8 +21,8 @@ def test_no_seat_is_told_what_it_cannot_know(variant):
 
 
 @every_rich_game
-def test_no_face_tells_it(variant):
-    """The PettingZoo environment leaks nothing, in infos and rewards as well."""
+def test_no_environment_shows_hidden_information(variant):
+    """The PettingZoo environment leaks nothing, even in infos and rewards."""
     game, env = variant.make(), variant.aec("raw_env")
     env.reset(seed=4)
     rng = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_no_face_tells_it(variant):
     ],
     ids=["info", "picture", "observation", "nested", "a key", "the generator"],
 )
-def test_what_leaks_is_found(leaking, where):
+def test_every_kind_of_leak_is_found(leaking, where):
     def look(game, states, seat):
         return leaking(views_of(game, states, seat), states[0])
 
@@ -82,5 +82,5 @@ def test_differences_say_where():
     assert str(leaks[1]) == "b[1].c: x or y"
 
 
-def test_by_the_name_of_a_game():
+def test_a_game_can_be_given_by_its_name():
     assert armarl.assert_no_leak("armadora", players=3, every=20) > 0

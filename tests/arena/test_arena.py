@@ -40,7 +40,7 @@ FOUR = make_game("armada", players=4, max_turns=6)
 
 
 class Named(RandomPlayer):
-    """A user's player with any name."""
+    """A player of a user with a given name."""
 
     def __init__(self, name, game):
         super().__init__(game)
@@ -65,7 +65,7 @@ class Named(RandomPlayer):
         (FOUR, 4, "round-robin", False, [(0, 1, 2, 3)]),
     ],
 )
-def test_lineups(game, entrants, kind, mixed, expected):
+def test_lineups_contain_the_expected_tables(game, entrants, kind, mixed, expected):
     assert lineups(entrants, game, kind, mixed) == expected
 
 
@@ -90,7 +90,7 @@ def test_tables_are_fair(lineup, game, mixed, every, count):
         for seat in range(game.players):
             share = sum(table[seat] == who for table in found) / count
             assert share == pytest.approx(times / len(lineup))
-    if not mixed:  # partners are one entrant
+    if not mixed:  # partners are the same player
         for table in found:
             assert len(set(zip(game.sides, table, strict=True))) == len(set(game.sides))
 
@@ -116,13 +116,13 @@ def test_members_of_mixed_teams_are_halves():
         (101, "ladder", "a tournament takes at most 100 players, not 101"),
     ],
 )
-def test_tournaments_that_there_are_not(entrants, kind, message):
+def test_invalid_tournaments_are_refused(entrants, kind, message):
     with pytest.raises(ValueError, match=message):
         lineups(entrants, THREE, kind)
 
 
-def test_a_field_is_as_large_as_its_lineups_allow():
-    """The limit once counted lineups as if all players met all others."""
+def test_the_limit_of_players_depends_on_the_kind_of_tournament():
+    """Regression: the limit counted lineups as if all players met all others."""
     found = lineups(86, THREE, "field")
     assert found == [(0, one, other) for one in range(1, 86) for other in range(one + 1, 86)]
 
@@ -134,12 +134,12 @@ NAMES = ["random", "random:patient", "greedy"]
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """Play a tournament in a folder."""
+    """Return a tournament that was played in a folder, and the folder."""
     folder = tmp_path_factory.mktemp("arena")
     return play_tournament(TWO, NAMES, 20, seed=4, folder=folder), folder
 
 
-def test_a_tournament_is_the_same_in_any_way_it_is_played(played, tmp_path):
+def test_a_tournament_has_the_same_results_however_it_is_played(played, tmp_path):
     tournament, _ = played
     assert len(tournament.games) == 20 * 3 * 2
     assert play_tournament(TWO, NAMES, 20, seed=4).games == tournament.games
@@ -149,8 +149,8 @@ def test_a_tournament_is_the_same_in_any_way_it_is_played(played, tmp_path):
     assert play_tournament(TWO, NAMES, 20, seed=4, folder=tmp_path).games == tournament.games
 
 
-def test_a_tournament_goes_on_after_a_kill(played, tmp_path):
-    """A kill may leave half a line at the end, without records of what follows."""
+def test_a_tournament_continues_after_a_kill(played, tmp_path):
+    """A kill can leave half a line at the end, without records of later games."""
     tournament, folder = played
     for name in ("settings.json", "games.jsonl"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
@@ -181,7 +181,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
-def test_workers_end_with_the_process_that_waits_for_them(tmp_path):
+def test_workers_end_together_with_the_process_that_waits_for_them(tmp_path):
     program = f"""
 import os, signal, sys
 from armarl.workers.spread import spread
@@ -202,13 +202,13 @@ if __name__ == "__main__":
 
 
 def stay(folder):
-    """A job without end that reports which process runs it."""
+    """A job that never ends, and that reports its process."""
     (Path(folder) / f"{os.getpid()}.pid").touch()
     time.sleep(600)
 
 
 def alive(process):
-    """Return whether the process exists, and is not just the entry of one that has ended."""
+    """Return whether the process exists and is not a zombie."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -217,7 +217,7 @@ def alive(process):
     return not told.exists() or told.read_text(encoding="utf-8").rsplit(")")[-1].split()[0] != "Z"
 
 
-def test_a_tournament_is_killed_with_its_workers_and_goes_on(played, tmp_path):
+def test_a_tournament_killed_with_its_workers_continues(played, tmp_path):
     script, folder = tmp_path / "killed.py", tmp_path / "arena"
     script.write_text(KILLED.format(names=NAMES, folder=str(folder)), "utf-8")
     done = subprocess.run([sys.executable, script], start_new_session=True, timeout=240)
@@ -228,11 +228,12 @@ def test_a_tournament_is_killed_with_its_workers_and_goes_on(played, tmp_path):
     assert again.games == played[0].games
 
 
-def test_more_deals_leave_those_before_alone(tmp_path):
-    """The last of a job's deals was once played again.
+def test_more_deals_do_not_replay_earlier_ones(tmp_path):
+    """Regression: the last deal of a job was played again.
 
-    Its records were rewritten, and also its results in memory, which may differ where networks
-    compute with other games beside them.
+    Its records were rewritten, and also its results in memory, which may differ if networks compute
+    a
+    batch with other games.
     """
     options = {"seed": 4, "folder": tmp_path}
     play_tournament(TWO, ["random", "greedy"], 3, **options)
@@ -252,7 +253,7 @@ def test_more_deals_leave_those_before_alone(tmp_path):
         assert kept == [game.actions for game in games][: len(kept)]
 
 
-def test_every_game_is_kept(played):
+def test_every_game_has_a_record(played):
     tournament, folder = played
     records = [
         record for path in sorted((folder / "records").iterdir()) for record in read_records(path)
@@ -276,7 +277,7 @@ def test_every_game_is_kept(played):
         ({"game": THREE}, "variant"),
     ],
 )
-def test_a_folder_with_another_tournament(played, changes, named):
+def test_a_folder_with_another_tournament_is_refused(played, changes, named):
     options = {"game": TWO, "players": NAMES, "seed": 4, "kind": "round-robin"} | changes
     game, players = options.pop("game"), options.pop("players")
     with pytest.raises(ArenaError, match=f"a tournament with a different setting '{named}'"):
@@ -291,8 +292,8 @@ def save_again(path, seed, **details):
 @pytest.mark.parametrize(
     "how", ["{}", "{}:sample", "{}:noise=0.5", "{}:first_random=1", "{}+search:4"]
 )
-def test_a_policy_that_is_replaced_is_another_player(tmp_path, how):
-    """The old one's games were once reported as the new one's and mixed with them."""
+def test_a_policy_file_with_other_contents_is_another_player(tmp_path, how):
+    """Regression: games of the old policy were reported as games of the new one."""
     path, folder = tiny.policy(tmp_path / "mine", TWO), tmp_path / "arena"
     players = [how.format(path.parent), "random"]
     first = play_tournament(TWO, players, 2, folder=folder)
@@ -306,7 +307,7 @@ def test_a_policy_that_is_replaced_is_another_player(tmp_path, how):
     assert read_tournament(folder) == first
 
 
-def test_a_namesake_is_another_player(tmp_path):
+def test_another_policy_with_the_same_name_is_another_player(tmp_path):
     runs = [
         tiny.policy(tmp_path / name / "seed0", TWO, seed).parent for seed, name in enumerate("AB")
     ]
@@ -322,8 +323,8 @@ def test_players_without_files_have_no_digests(played):
     assert json.loads((played[1] / "settings.json").read_text("utf-8"))["digests"] == {}
 
 
-def test_a_folder_of_an_earlier_version_is_gone_on_with(tmp_path):
-    """It does not say who played, and nothing is invented."""
+def test_a_folder_of_an_earlier_version_can_continue(tmp_path):
+    """It does not contain the players' digests, and none are added."""
     path, folder = tiny.policy(tmp_path / "mine", TWO), tmp_path / "arena"
     play_tournament(TWO, [path, "random"], 2, folder=folder)
     settings = json.loads((folder / "settings.json").read_text("utf-8"))
@@ -333,15 +334,15 @@ def test_a_folder_of_an_earlier_version_is_gone_on_with(tmp_path):
     assert json.loads((folder / "settings.json").read_text("utf-8")) == settings
 
 
-def test_a_policy_that_is_replaced_while_it_plays(tmp_path):
+def test_a_policy_that_is_replaced_during_its_games_is_refused(tmp_path):
     path = tiny.policy(tmp_path / "mine", TWO)
     with pytest.raises(ArenaError, match="mine was replaced during the tournament"):
         play_tournament(TWO, [path, "random"], 32, progress=lambda done, _: save_again(path, done))
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "policy.safetensors"])
-def test_a_run_s_folder_is_no_tournament_s(tmp_path, name):
-    """Results were once written among its files, and its lock was shared."""
+def test_the_folder_of_a_run_is_refused(tmp_path, name):
+    """Regression: results were written among its files, and its lock was shared."""
     (tmp_path / name).touch()
     with pytest.raises(ArenaError, match=rf"the folder of a training run \(it contains {name}\)"):
         play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
@@ -350,13 +351,13 @@ def test_a_run_s_folder_is_no_tournament_s(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["file", "file/arena"])
-def test_a_file_is_no_folder(tmp_path, name):
+def test_a_file_in_place_of_a_folder_is_refused(tmp_path, name):
     (tmp_path / "file").touch()
     with pytest.raises(ArenaError, match="because it is a file: name a folder"):
         play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path / name)
 
 
-def test_folders_that_cannot_be_used(tmp_path):
+def test_folders_that_cannot_be_used_are_refused(tmp_path):
     with pytest.raises(ArenaError, match="contains no tournament"):
         read_tournament(tmp_path)
     play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
@@ -378,19 +379,19 @@ def test_folders_that_cannot_be_used(tmp_path):
     ],
     ids=str,
 )
-def test_wrong_numbers(wrong, message):
+def test_wrong_numbers_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         play_tournament(TWO, ["random", "random"], **{"deals": 1, **wrong})
 
 
-def test_a_tournament_of_a_game_by_its_name():
+def test_a_tournament_can_name_its_game():
     named = play_tournament("armadora", ["random", "greedy"], 2, seed=1)
     assert named.games == play_tournament(TWO, ["random", "greedy"], 2, seed=1).games
     with pytest.raises(TypeError, match=r"the name of a game or a Game, as make_game .*, not None"):
         play_tournament(None, ["random", "greedy"])
 
 
-def test_what_a_tournament_says(played):
+def test_a_summary_ranks_the_players(played):
     tournament, _ = played
     summary = summarise(tournament, resamples=200)
     assert [tournament.players[i] for i in summary.order()] == [
@@ -420,7 +421,7 @@ def test_what_a_tournament_says(played):
     assert low < above < high
     assert above == round(
         data["players"][0]["value"] - data["players"][1]["value"]
-    )  # random:patient comes next
+    )  # the difference is that to `random:patient`, which is next
     assert summary.difference(1, 0) in patient
     assert summary.difference(0, 1) not in summary.table()
     assert last.endswith("80")  # the last player
@@ -428,13 +429,13 @@ def test_what_a_tournament_says(played):
     assert len(summary.csv().splitlines()) == 4
 
 
-def test_the_report_is_one_page_that_needs_nothing_else(played, tmp_path):
+def test_the_report_is_one_self_contained_page(played, tmp_path):
     summary = summarise(played[0], resamples=100)
     page = html(summary)
     for begins in page.split("<svg ")[1:]:
         drawing = "<svg " + begins.split("</svg>")[0] + "</svg>"
         assert xml.dom.minidom.parseString(drawing).getElementsByTagName("svg")
-    assert "advanced=False, peek=True" in page  # written as everywhere else
+    assert "advanced=False, peek=True" in page  # options are written as in all other places
     few = html(summarise(play_tournament(TWO, NAMES, 2), resamples=100))
     assert " 1 game<" in few
     assert " 1 games" not in page + few
@@ -450,14 +451,14 @@ def test_the_report_is_one_page_that_needs_nothing_else(played, tmp_path):
     }
 
 
-def test_names_are_escaped(played):
+def test_names_are_escaped_in_the_report(played):
     names = ("<script>", "b", "c")
     summary = summarise(replace(played[0], players=names), resamples=50)
     assert "<script>" not in html(summary)
 
 
-def test_what_floats_leave_of_nothing_is_nothing(played):
-    """Equal players once had -0 or -3e-14 in the table."""
+def test_differences_of_nearly_0_are_written_as_0(played):
+    """Regression: equal players had -0 or -3e-14 in the table."""
     summary = summarise(played[0], resamples=100)
     found = summary.ratings.players
     nothing = found._replace(value=np.full(3, -3e-14), low=np.full(3, -0.2))
@@ -467,8 +468,8 @@ def test_what_floats_leave_of_nothing_is_nothing(played):
         assert not re.search(r"-0\b(?!\.)", shown)
 
 
-def test_a_copy_of_a_player_rates_equal_to_it(tmp_path):
-    """None of these draws random numbers, so that a copy plays the very same games."""
+def test_a_copy_of_a_player_gets_an_equal_rating(tmp_path):
+    """None of these players draws random numbers, so a copy plays exactly the same games."""
     one, other = (tiny.policy(tmp_path, TWO, k, f"p{k}.safetensors") for k in (1, 2))
     tournament = play_tournament(TWO, [one, other, other], 24, seed=1)
     assert tournament.players == ("p1", "p2", "p2 #2")
@@ -493,17 +494,17 @@ def test_a_copy_of_a_player_rates_equal_to_it(tmp_path):
     ],
     ids=["3", "A A B", "teams", "mixed", "4"],
 )
-def test_tables_of_all_sizes(game, players, mixed):
+def test_tournaments_of_all_table_sizes_can_be_rated(game, players, mixed):
     deals = 2 if game is FOUR else 8
     tournament = play_tournament(game, players, deals, mixed=mixed)
     for played in tournament.games:
         assert sum(played.shares) == pytest.approx(1)
     ratings = summarise(tournament, resamples=100).ratings
-    if game is not FOUR:  # two deals say little there
+    if game is not FOUR:  # here, two deals give little evidence
         assert ratings.players.value[1] > 50
 
 
-def test_cycles():
+def test_cycles_are_found():
     beats = np.zeros((5, 5), bool)
     for winner, loser in [(0, 1), (1, 2), (2, 0), (3, 0), (3, 1), (3, 4)]:
         beats[winner, loser] = True
@@ -513,13 +514,16 @@ def test_cycles():
     assert _cycles(np.triu(np.ones((5, 5), bool), 1)) == ()
 
 
-def test_cycles_are_looked_for_in_time_and_memory_that_there_are():
-    """The search once kept all paths; this case has 4 to the 15th, and no cycle."""
+def test_the_search_for_cycles_is_limited_in_time_and_memory():
+    """Regression: the search stored all paths.
+
+    This case has 4 to the 15th of them, and no cycle.
+    """
     rank = np.arange(60) // 4
     assert _cycles(rank[None, :] == rank[:, None] + 1) == ()
 
 
-def test_what_is_told_does_not_depend_on_portions(played, monkeypatch):
+def test_portions_of_large_arrays_change_no_result(played, monkeypatch):
     """Arrays of large tournaments are processed in portions, to limit memory."""
     whole = summarise(played[0], resamples=100)
     for module in (ratings, summary_module):
@@ -534,7 +538,7 @@ def test_what_is_told_does_not_depend_on_portions(played, monkeypatch):
     assert (whole.games == parts.games).all()
 
 
-def test_stopping_when_it_is_clear():
+def test_a_tournament_can_stop_when_the_result_is_clear():
     calls = []
 
     def enough(tournament):
@@ -549,7 +553,7 @@ def test_stopping_when_it_is_clear():
 # --- the command line ----------------------------------------------------------------------------
 
 
-def test_the_command(tmp_path, capsys, monkeypatch):
+def test_the_command_plays_and_reports_a_tournament(tmp_path, capsys, monkeypatch):
     from armarl.cli.__main__ import main
 
     monkeypatch.chdir(tmp_path)
@@ -576,7 +580,7 @@ def test_the_command(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("game", [TWO, THREE, TEAMS, FOUR], ids=["2", "3", "teams", "4"])
-def test_the_panel_is_varied_and_fixed(game):
+def test_the_panel_is_varied_and_does_not_change(game):
     found = panel(game)
     names = [member.player for member in found]
     assert len(set(names)) == len(names) >= 6
@@ -586,7 +590,7 @@ def test_the_panel_is_varied_and_fixed(game):
         assert make_player(member.player, game, code=False).name == member.player
 
 
-def test_a_player_against_the_panel(tmp_path, capsys):
+def test_a_player_can_be_measured_against_the_panel(tmp_path, capsys):
     from armarl.cli.__main__ import main
 
     result = play_panel(TWO, "greedy", games=20, seed=2)
@@ -606,8 +610,8 @@ def test_a_player_against_the_panel(tmp_path, capsys):
     assert json.loads(path.read_text("utf-8")) == json.loads(json.dumps(result.as_dict()))
 
 
-def test_a_seed_that_not_all_members_of_the_panel_can_have():
-    """The matches before the impossible one were once lost."""
+def test_a_seed_too_large_for_a_match_of_the_panel_is_refused():
+    """Regression: the results of the matches before the impossible one were lost."""
     told, most = [], 2**63 - len(panel(TWO))
     with pytest.raises(ValueError, match=rf"seed must be in 0 to {most}, not {most + 1}"):
         play_panel(TWO, "random", 2, most + 1, progress=lambda *at: told.append(at))
@@ -615,7 +619,7 @@ def test_a_seed_that_not_all_members_of_the_panel_can_have():
     assert play_panel(TWO, "random", 2, most).matches[-1].seed == 2**63 - 1
 
 
-def test_recorded_games_rate_people_like_players(tmp_path, capsys):
+def test_recorded_games_give_people_ratings_like_players(tmp_path, capsys):
     """A tournament made of records has the ratings of the one that was played."""
     game = make_game("armadora", board="mini")
     played = play_tournament(game, ["random", "greedy"], deals=6, folder=tmp_path / "played")

@@ -1,4 +1,4 @@
-"""Cards of saved policies: their text for our policies, for others' and for damaged ones."""
+"""Cards of saved policies: of our policies, of those of others, and of damaged ones."""
 
 import dataclasses
 
@@ -27,14 +27,14 @@ CURVE = [
 
 
 def policy(folder, **metadata):
-    """A file with these metadata and a right checksum."""
+    """Write a policy file with these metadata and a correct checksum."""
     whole = {"format": FORMAT, "variant": GAME.variant, "activation": "tanh", **metadata}
     write_tensors(folder / "policy.safetensors", tiny.tensors(GAME), whole)
     return folder / "policy.safetensors"
 
 
 @pytest.mark.parametrize("name", shipped_policies())
-def test_the_card_of_a_shipped_policy(name):
+def test_the_card_of_a_shipped_policy_has_its_facts(name):
     card, metadata = read_card(name), read_policy_metadata(name)
     config, text = metadata["training"]["config"], card_text(card)
     assert (card.training.learner, card.training.seed) == (config["learner"], config["seed"])
@@ -57,8 +57,8 @@ def test_the_card_of_a_shipped_policy(name):
 
 
 @pytest.mark.parametrize("name", shipped_policies())
-def test_the_command_that_trains_one_again(name):
-    """For a shipped policy it names a shipped configuration with the same learner and table."""
+def test_a_card_has_the_command_that_trains_the_policy_again(name):
+    """For a shipped policy, it names a shipped configuration with the same learner and game."""
     card = read_card(name)
     assert card.again == f"armarl train {name}"
     config = load_config(name)
@@ -66,7 +66,7 @@ def test_the_command_that_trains_one_again(name):
     assert make_game(config.game, **config.options).variant == load_policy(name).game.variant
 
 
-def test_the_command_that_trains_a_run_s_policy_again(tmp_path):
+def test_a_card_has_the_command_that_trains_a_run_s_policy_again(tmp_path):
     folder = tmp_path / "a run"
     folder.mkdir()
     path = tiny.policy(folder, GAME)
@@ -74,11 +74,11 @@ def test_the_command_that_trains_a_run_s_policy_again(tmp_path):
     assert "no command; `info --json` shows the settings" in card_text(read_card(path))
     (folder / "config.yaml").touch()
     assert read_card(folder).again == f"armarl train '{folder}/config.yaml' --run NEW_FOLDER"
-    path.rename(folder / "another.safetensors")  # of an unknown run
+    path.rename(folder / "another.safetensors")  # then the run is unknown
     assert read_card(folder / "another.safetensors").again is None
 
 
-def test_a_card_of_a_file_that_says_little(tmp_path):
+def test_a_card_of_a_file_with_few_metadata_is_short(tmp_path):
     card = read_card(tiny.policy(tmp_path, GAME))
     said, text = facts(card), card_text(card)
     assert said["table"] == "armadora for 2 players, advanced=False, peek=True"
@@ -91,8 +91,8 @@ def test_a_card_of_a_file_that_says_little(tmp_path):
     assert facts(read_card(policy(tmp_path)))["network"] == f"{card.parameters:,} weights"
 
 
-def test_a_curve(tmp_path):
-    """At most six of its rows are shown, including the first and the last."""
+def test_a_card_shows_the_curve(tmp_path):
+    """It shows at most six rows, with the first and the last."""
     card = read_card(policy(tmp_path, training={"curve": CURVE}))
     assert card.training.curve == CURVE
     head, *rows = card_text(card).split("the bars show the rating\n")[1].splitlines()
@@ -104,7 +104,7 @@ def test_a_curve(tmp_path):
     assert bars == sorted(bars)
 
 
-def test_what_a_policy_was_trained_on_and_began_with(tmp_path):
+def test_a_card_shows_hardware_start_and_opponents(tmp_path):
     settings = {
         "start_from": "armadora-2p",
         "imitation": {"games": 1000, "teacher": "greedy"},
@@ -121,7 +121,7 @@ def test_what_a_policy_was_trained_on_and_began_with(tmp_path):
 
 
 def without(match, key):
-    """A match in which the policy's standing lacks a part."""
+    """Return a match in which a part of the policy's result is missing."""
     first, second = match["standings"]
     return {**match, "standings": [{k: v for k, v in first.items() if k != key}, second]}
 
@@ -149,14 +149,14 @@ def without(match, key):
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_what_no_card_can_tell(tmp_path, metadata, named):
+def test_invalid_metadata_are_refused(tmp_path, metadata, named):
     path = policy(tmp_path, **metadata)
     with pytest.raises(PolicyError, match=f"{path.name} has invalid metadata: .*{named}"):
         read_card(path)
 
 
-def test_a_card_commands_no_terminal(tmp_path):
-    """A stranger's text is shown without terminal escapes."""
+def test_a_card_cannot_control_the_terminal(tmp_path):
+    """Text from strangers is shown without terminal escapes."""
     wild = "\x1b[2Jhardware\n"
     training = {"config": {"learner": wild}, "hardware": {wild: wild}}
     words = card_text(read_card(policy(tmp_path, training=training, strength=[MATCH])))
@@ -165,8 +165,8 @@ def test_a_card_commands_no_terminal(tmp_path):
 
 
 @pytest.mark.parametrize("place", ["players", "opponents"])
-def test_nor_does_what_no_card_can_tell(tmp_path, place):
-    """The error once contained a key unchanged."""
+def test_an_error_about_metadata_cannot_control_the_terminal(tmp_path, place):
+    """Regression: the error contained a key unchanged."""
     wild = "\x1b[2J" + "x" * 5000
     config = {"opponents": {"players": {wild: "1"}}} if place == "players" else {"opponents": wild}
     with pytest.raises(PolicyError) as caught:
@@ -185,7 +185,9 @@ def test_nor_does_what_no_card_can_tell(tmp_path, place):
         ({"greedy": 1.0}, 0.5, True),
     ],
 )
-def test_whoever_was_met_under_another_spelling_is_not_held_out(tmp_path, players, share, held_out):
+def test_an_opponent_of_training_is_recognised_under_another_spelling(
+    tmp_path, players, share, held_out
+):
     match = play_match(GAME, ["random", "greedy:noise=0.2"], 2).as_dict()
     config = {"opponents": {"players": players, "share": share}}
     path = policy(tmp_path, strength=[match], training={"config": config})
@@ -194,8 +196,8 @@ def test_whoever_was_met_under_another_spelling_is_not_held_out(tmp_path, player
 
 @pytest.mark.parametrize("file", [None, "best.safetensors"])
 @pytest.mark.parametrize("copied", [False, True])
-def test_a_rival_by_path_was_met_by_his_name(tmp_path, file, copied):
-    """This also holds where a run measured its own copy of the player."""
+def test_an_opponent_of_training_given_by_path_is_recognised_by_its_name(tmp_path, file, copied):
+    """This is also true if a run measured its own copy of the opponent."""
     rival = tmp_path / "rival"
     rival.mkdir()
     tiny.policy(rival, GAME, name=file or "policy.safetensors")
@@ -208,8 +210,8 @@ def test_a_rival_by_path_was_met_by_his_name(tmp_path, file, copied):
     assert not read_card(path).strength[0].held_out
 
 
-def test_a_card_says_which_rules_a_policy_learnt_and_was_measured_under(tmp_path):
-    """Matches of an earlier version than the latest one measured are marked."""
+def test_a_card_shows_the_version_of_the_rules_for_training_and_matches(tmp_path):
+    """Matches of earlier versions than the latest one are marked."""
     first, second = (GAME.variant | {"version": version} for version in (1, 2))
     old = MATCH | {"variant": first}
     new = MATCH | {"variant": second}
@@ -223,8 +225,8 @@ def test_a_card_says_which_rules_a_policy_learnt_and_was_measured_under(tmp_path
     assert facts(read_card(policy(tmp_path, variant=second)))["rules"] == "learnt under version 2"
 
 
-def test_a_policy_of_the_first_version_and_versions_that_there_are_not(tmp_path):
-    """Regression: version 0 was taken for none, and any number for a version."""
+def test_versions_of_the_rules_are_checked(tmp_path):
+    """Regression: version 0 was read as a missing version, and any number was accepted."""
     version = {**GAME.variant, "version": 2}
     path = tmp_path / "p.safetensors"
     whole = {"format": FORMAT, "variant": version, "activation": "tanh", "training": {}}
@@ -239,7 +241,7 @@ def test_a_policy_of_the_first_version_and_versions_that_there_are_not(tmp_path)
             read_card(path)
 
 
-def test_a_policy_measured_under_new_rules_keeps_the_version_that_it_learnt(tmp_path):
+def test_a_policy_measured_under_new_rules_keeps_the_version_of_its_training(tmp_path):
     game = make_game("armada")
     variant = game.variant | {"version": game.earlier[0]}
     details = {"training": {}, "strength": []}
@@ -254,4 +256,4 @@ def test_a_policy_measured_under_new_rules_keeps_the_version_that_it_learnt(tmp_
         assert read_policy_metadata(path)["variant"] == game.variant
         rules = facts(read_card(path))["rules"]
         assert rules == f"learnt under version 1, measured under version {game.version}"
-        measure_shipped_policies.keep(path, "greedy", match)  # which warns of nothing
+        measure_shipped_policies.keep(path, "greedy", match)  # gives no warning

@@ -1,4 +1,4 @@
-"""Ratings find known strengths with honest intervals, and tests err as rarely as promised."""
+"""Ratings find known strengths, and their intervals and tests are right as often as promised."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ TWO = make_game("armadora")
 
 
 def expected_tally(world, deals=50):
-    """A tally without randomness: every table's shares are its probabilities."""
+    """Return a tally without randomness: the shares of every table are its probabilities."""
     who = world.members()
     scores = who @ (np.array(world.players) / ELO) + np.array(world.places) / ELO
     weights = np.exp(scores)
@@ -22,7 +22,7 @@ def expected_tally(world, deals=50):
 
 
 @pytest.mark.parametrize("world", coverage.WORLDS, ids=lambda world: world.name)
-def test_ratings_find_the_strengths(world):
+def test_ratings_find_known_strengths(world):
     found = rate(expected_tally(world), resamples=10)
     strengths, places = np.array(world.players), np.array(world.places)
     assert found.players.value == pytest.approx(strengths - strengths[0], abs=1)
@@ -30,14 +30,14 @@ def test_ratings_find_the_strengths(world):
     assert found.differences.value == pytest.approx(strengths[:, None] - strengths, abs=1)
 
 
-def test_the_anchor_is_0_for_certain():
+def test_the_anchor_has_rating_0_without_uncertainty():
     found = rate(expected_tally(coverage.WORLDS[1]), anchor=2, resamples=10)
     for column in found.players:
         assert column[2] == 0
     assert found.players.value[0] == pytest.approx(-360, abs=1)
 
 
-def test_who_wins_everything_has_a_finite_rating():
+def test_a_player_that_wins_every_game_has_a_finite_rating():
     who = members([(0, 1), (1, 0)], TWO, 2)
     shares = np.tile([[[0.0, 1.0], [1.0, 0.0]]], (40, 1, 1))
     found = rate(Tally(who, shares), resamples=50)
@@ -51,15 +51,15 @@ def test_ratings_need_deals():
         rate(Tally(who, np.ones((1, 1, 2)) / 2))
 
 
-def test_a_seed_repeats_the_intervals():
+def test_a_seed_makes_the_intervals_reproducible():
     tally = coverage.WORLDS[0].simulate(30, np.random.default_rng(0))
     one, again, other = (rate(tally, resamples=50, seed=seed).players.low[1] for seed in (1, 1, 2))
     assert one == again != other
 
 
 @pytest.mark.parametrize("world", [coverage.WORLDS[i] for i in (0, 6, 9)], ids=lambda w: w.name)
-def test_intervals_hold_the_truth(world):
-    """`scripts/checks/rating_coverage.py` does this with more tournaments, and for every world."""
+def test_intervals_contain_the_truth(world):
+    """`scripts/checks/rating_coverage.py` tests more tournaments, and every world."""
     players, places = coverage.cover(world, 60, 200, seed=3, deals=(40,))
     held = 1 - (players.above + players.below + places.above + places.below) / (
         players.intervals + places.intervals
@@ -68,23 +68,23 @@ def test_intervals_hold_the_truth(world):
 
 
 @pytest.mark.parametrize("world", coverage.LOPSIDED, ids=lambda world: world.name)
-def test_intervals_hold_where_few_games_fell_to_one_side(world):
+def test_intervals_contain_the_truth_even_if_one_side_wins_few_games(world):
     players, places = coverage.cover(world, 40, 50, seed=2, deals=world.deals)
     assert players.held >= 0.93
     assert places.held >= 0.93
 
 
-def test_deals_that_all_fell_alike_leave_the_upper_end_open():
-    """All deals are the same, so the bootstrap alone would be certain."""
+def test_equal_results_of_all_deals_leave_the_upper_end_open():
+    """All deals have the same result, so the bootstrap would give an interval without width."""
     who = members([(0, 1), (1, 0)], TWO, 2)
     shares = np.tile([[[0.0, 1.0], [1.0, 0.0]]], (10, 1, 1))
     winner = rate(Tally(who, shares), resamples=50).differences
-    assert 200 < winner.low[1, 0] < 600  # of 20 games out of 20
+    assert 200 < winner.low[1, 0] < 600  # the wins are 20 of 20 games
     assert winner.high[1, 0] > 2000
     assert winner.error[1, 0] > 0
 
 
-def test_a_place_that_won_two_deals_is_not_surely_better():
+def test_a_player_that_won_two_deals_is_not_surely_better():
     who = members([(0, 1), (1, 0)], TWO, 2)
     shares = np.tile([[[1.0, 0.0], [1.0, 0.0]]], (2, 1, 1))
     first = rate(Tally(who, shares), resamples=50).seats
@@ -92,7 +92,7 @@ def test_a_place_that_won_two_deals_is_not_surely_better():
     assert np.isfinite(np.array(first)).all()
 
 
-def test_luck_of_deals_widens_the_intervals():
+def test_equal_results_within_deals_widen_the_intervals():
     """If both games of a deal end the same way, there is half the evidence."""
     rng = np.random.default_rng(0)
     who = members([(0, 1), (1, 0)], TWO, 2)
@@ -106,11 +106,11 @@ def test_luck_of_deals_widens_the_intervals():
     assert errors[0] == pytest.approx(2**0.5 * errors[1], rel=0.15)
 
 
-# --- when to stop --------------------------------------------------------------------------------
+# --- stopping ------------------------------------------------------------------------------------
 
 
-def test_the_likelihood_ratio_of_coins():
-    """For wins and losses only, it is the plain one of two binomial distributions."""
+def test_the_likelihood_ratio_of_wins_and_losses_is_binomial():
+    """Without draws, it is the ratio of two binomial distributions."""
     scores = [1.0] * 60 + [0.0] * 40
     plain = 60 * np.log(0.55 / 0.5) + 40 * np.log(0.45 / 0.5)
     assert log_likelihood_ratio(scores, 0.5, 0.55) == pytest.approx(plain, abs=1e-3)
@@ -129,7 +129,7 @@ def test_errors_are_as_rare_as_promised(elo, wrong):
                 break
         mistakes += verdict.decided is wrong
         deals.append(verdict.deals)
-    assert mistakes <= 10  # 4 are expected
+    assert mistakes <= 10  # the expected number is 4
     assert np.mean(deals) < 500
 
 
@@ -157,6 +157,6 @@ def test_the_largest_leads_give_a_ratio(score):
         ({"beta": 0.7}, "between 0 and 0.5"),
     ],
 )
-def test_tests_that_there_are_not(options, message):
+def test_invalid_tests_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         is_stronger([0.5] * 20, **options)

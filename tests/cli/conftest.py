@@ -1,4 +1,4 @@
-"""Shared by the tests of the command line."""
+"""Fixtures for the tests of the command line."""
 
 import io
 
@@ -9,7 +9,10 @@ from armarl.cli.__main__ import main
 
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
-    """Run a command in an empty folder; return its status, output and error output."""
+    """Return a function that runs a command in an empty folder.
+
+    It returns the command's status, output and error output.
+    """
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments, typed=""):

@@ -1,4 +1,4 @@
-"""The command line as a whole: help, streams, interruptions, and text that harms a terminal."""
+"""The command line: help, streams, interruptions, and text that could control a terminal."""
 
 import os
 import shlex
@@ -32,7 +32,7 @@ TWO = make_game("armadora")
         ("info",),
     ],
 )
-def test_help(run, command):
+def test_every_command_has_help(run, command):
     status, out, _ = run(*command, "--help")
     assert status == 0
     assert out.startswith("usage: armarl")
@@ -40,24 +40,24 @@ def test_help(run, command):
         assert named in out
 
 
-def test_version(run):
+def test_the_version_is_printed(run):
     assert run("--version") == (0, f"armarl {armarl.__version__}\n", "")
 
 
-def test_without_a_command(run):
+def test_a_call_without_a_command_is_refused(run):
     status, _, err = run()
     assert status == 2
     assert "usage: armarl" in err
 
 
-def test_a_wrong_command(run):
+def test_an_unknown_command_is_refused(run):
     status, _, err = run("fly")
     assert status == 2
     assert "invalid choice: 'fly'" in err
 
 
-def test_nothing_beside_a_policy_is_run(tmp_path):
-    """Libraries look for optional others, and once found them in the current folder."""
+def test_no_code_beside_a_policy_is_run(tmp_path):
+    """Regression: libraries look for optional packages, and found them in the current folder."""
     tiny.policy(tmp_path, TWO, name="friend.safetensors")
     for name in ("coverage", "colorama", "cython", "cffi"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('planted code runs')")
@@ -76,8 +76,8 @@ def test_nothing_beside_a_policy_is_run(tmp_path):
         assert (done.returncode, "planted" in done.stderr) == (0, False), done.stderr
 
 
-def test_names_of_files_move_no_terminal(run, tmp_path):
-    """File names cannot send terminal escapes: in errors, in tables, and in a game."""
+def test_names_of_files_cannot_control_the_terminal(run, tmp_path):
+    """File names send no terminal escapes: not in errors, tables or games."""
     name = "j\x1b[31mX.safetensors"
     (tmp_path / name).write_text("junk", "utf-8")
     status, _, err = run("info", name)
@@ -89,8 +89,8 @@ def test_names_of_files_move_no_terminal(run, tmp_path):
     assert (status, "\x1b" in out, "player 1: j?[31mX" in out) == (130, False, True)
 
 
-def test_names_of_folders_move_no_terminal(run, tmp_path):
-    """Regression: `train` and `arena` printed them as they are."""
+def test_names_of_folders_cannot_control_the_terminal(run, tmp_path):
+    """Regression: `train` and `arena` printed them unchanged."""
     name, shown = "j\x1b[31mX", "j?[31mX"
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(tiny.settings()), "utf-8")
     status, out, err = run("train", "small.yaml", "--run", name)
@@ -102,8 +102,8 @@ def test_names_of_folders_move_no_terminal(run, tmp_path):
     assert (status, "\x1b" in out + err, shown in out) == (0, False, True)
 
 
-def test_a_ray_address_moves_no_terminal(run, tmp_path):
-    """Regression: the setting `ray` of a stranger's configuration was printed as it is."""
+def test_a_ray_address_cannot_control_the_terminal(run, tmp_path):
+    """Regression: the setting `ray` of a stranger's configuration was printed unchanged."""
     pytest.importorskip("ray")
     small = tiny.settings(ray="\x1b[31mX", shards=2)
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(small), "utf-8")
@@ -111,13 +111,13 @@ def test_a_ray_address_moves_no_terminal(run, tmp_path):
     assert (status, "\x1b" in out + err, "?[31mX" in err) == (1, False, True)
 
 
-def test_words_of_the_command_line_move_no_terminal(run):
+def test_arguments_cannot_control_the_terminal(run):
     status, out, err = run("evaluate", "\x1b[31mX", "--\x1b[2J")
     assert (status, "\x1b" in out + err) == (2, False)
 
 
-def test_a_traceback_moves_no_terminal(capsys, tmp_path, monkeypatch):
-    """Regression: Python printed the error text of a player's class as it is."""
+def test_a_traceback_cannot_control_the_terminal(capsys, tmp_path, monkeypatch):
+    """Regression: Python printed the error text of a player's class unchanged."""
     error = "class OddError(Exception): pass\n"
     made = f"{error}def Odd(game): raise OddError('\\x1b[2J\\u202e')\n"
     (tmp_path / "odd_traceback.py").write_text(made)
@@ -140,8 +140,8 @@ def test_a_traceback_moves_no_terminal(capsys, tmp_path, monkeypatch):
     ids=["no output", "no errors", "no text", "few letters"],
 )
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
-def test_streams_of_all_kinds(shell, typed, status, told):
-    """Closed streams, bytes that do not decode, and characters that cannot be written."""
+def test_unusual_streams_give_clear_errors(shell, typed, status, told):
+    """Streams are closed, bytes cannot be decoded, or characters cannot be written."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
     if "ascii" in shell:
         del environment["PYTHONUTF8"]
@@ -154,8 +154,8 @@ def test_streams_of_all_kinds(shell, typed, status, told):
     assert b"Traceback" not in done.stderr
 
 
-def test_who_reads_has_read_enough(tmp_path):
-    """A closed pipe was once reported as an error: `armarl info armada | head`."""
+def test_a_closed_pipe_ends_a_command_without_an_error(tmp_path):
+    """Regression: it was reported as an error after `armarl info armada | head`."""
     code = "import sys; from armarl.cli.__main__ import main; sys.exit(main(['info', 'armadora']))"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as told:
@@ -164,7 +164,7 @@ def test_who_reads_has_read_enough(tmp_path):
     assert (told.returncode, error) == (141, b"")
 
 
-def test_interrupted(run, monkeypatch):
+def test_an_interrupt_ends_a_command(run, monkeypatch):
     def interrupt(*_arguments):
         raise KeyboardInterrupt
 
@@ -173,7 +173,7 @@ def test_interrupted(run, monkeypatch):
     assert (status, err) == (130, "\nstopped\n")
 
 
-def test_no_command_at_all_lists_the_commands(run):
+def test_a_call_without_arguments_lists_the_commands(run):
     status, out, err = run()
     assert (status, out) == (2, "")
     assert "train a policy from a configuration" in err

@@ -1,4 +1,4 @@
-"""After `armarl compile` nothing has to be compiled any more, for any game or player."""
+"""After `armarl compile`, no game and no player needs any compilation."""
 
 import inspect
 import os
@@ -15,7 +15,7 @@ from armarl_training.networks import softmax
 from paths import ROOT
 from variants import KUHN_POKER
 
-# It prints the kernels that a process asks the cache for. It compiles one that is not there.
+# Print the kernels for which a process asks the cache. Compile the missing ones.
 BEGIN = """
 import armarl, atexit, sys
 from armarl.compiler.kernel_cache import KernelCache
@@ -55,7 +55,10 @@ armarl.SelfPlayBatch("kuhn_poker", 4).reset()
 
 
 def python(code, *arguments):
-    """Run a program with the cache of this process. Return its output, and what it asked for."""
+    """Run a program with the cache of this process.
+
+    Return its output, and the kernels it asked for.
+    """
     paths = os.pathsep.join(str(ROOT / name) for name in ("envs", "training", "examples"))
     environment = {**os.environ, "PYTHONPATH": paths}
     command = [sys.executable, "-c", code, *map(str, arguments)]
@@ -66,7 +69,7 @@ def python(code, *arguments):
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_nothing_is_compiled_afterwards(tmp_path):
-    """All that games ask the cache for, `armarl compile` has asked for."""
+    """`armarl compile` asks for all kernels for which games ask the cache."""
     told, ready = python(COMPILE)
     assert "kuhn_poker: PettingZoo's environment ready after" in told
     _told, wanted = python(PLAY, tmp_path / "records.jsonl")
@@ -74,7 +77,7 @@ def test_nothing_is_compiled_afterwards(tmp_path):
     assert wanted - ready == set()
 
 
-def test_every_loop_is_among_them():
+def test_every_loop_is_compiled():
     game = KUHN_POKER[0].make()
     for _ in compile_game(game):
         pass
@@ -95,7 +98,8 @@ def test_a_kernel_is_the_same_in_every_process(tmp_path):
         "from armarl.compiler import kernel_cache; from armarl_training.networks import softmax; "
         "print(kernel_cache.fingerprint(softmax.highest))"
     )
-    found = {f"{kernel_cache.fingerprint(softmax.highest)}\n".encode()}  # with a seed at random
+    # Each process has its own random seed.
+    found = {f"{kernel_cache.fingerprint(softmax.highest)}\n".encode()}
     for seed in "12":
         paths = os.pathsep.join(str(ROOT / name) for name in ("envs", "training"))
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths}

@@ -1,4 +1,4 @@
-"""`armarl evaluate` and `armarl arena`: what they print and write, and what they refuse."""
+"""The commands `armarl evaluate` and `armarl arena`: output, files and refusals."""
 
 import errno
 import json
@@ -11,7 +11,7 @@ from armarl.games.make_game import make_game
 TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 
 
-def test_evaluate(run, tmp_path):
+def test_evaluate_prints_and_writes_a_match(run, tmp_path):
     arguments = ("evaluate", "greedy", "random", "--games", 20, "--workers", 1, "--seed", 3)
     status, out, err = run(*arguments, "--json", "result.json")
     assert (status, err) == (0, "")
@@ -42,11 +42,11 @@ def test_evaluate(run, tmp_path):
         assert [int(count) for count in counts] == [
             standing[key] for key in ("wins", "shared", "losses", "cut_short")
         ]
-    assert run(*arguments)[1] == out  # the seed makes it repeatable
+    assert run(*arguments)[1] == out  # with a seed, the output is reproducible
     assert run(*arguments[:-1], 4)[1] != out
 
 
-def test_evaluate_every_pair_of_more_players_than_seats(run, tmp_path):
+def test_evaluate_plays_all_pairs_of_more_players_than_seats(run, tmp_path):
     names = [tiny.policy(tmp_path, TWO, seed, f"{seed}.safetensors") for seed in range(2)]
     status, out, _ = run(
         "evaluate", *names, "random", "--games", 4, "--workers", 1, "--json", "all.json"
@@ -58,7 +58,7 @@ def test_evaluate_every_pair_of_more_players_than_seats(run, tmp_path):
     assert out.count("armadora, 2 players") == 3
 
 
-def test_nothing_is_played_before_all_players_are_known(run, tmp_path):
+def test_an_unknown_player_is_refused_before_the_first_game(run, tmp_path):
     files = ("--json", "all.json", "--records", "games.txt")
     status, out, err = run("evaluate", "greedy", "random", "nobody", "--games", 2, *files)
     assert (status, out) == (1, "")
@@ -66,7 +66,7 @@ def test_nothing_is_played_before_all_players_are_known(run, tmp_path):
     assert not (tmp_path / "games.txt").exists()
 
 
-def test_a_player_who_fails_later_loses_no_result(run, tmp_path, monkeypatch):
+def test_a_player_that_fails_later_loses_no_result(run, tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(
         "class Failing:\n"
         "    def __init__(self, game):\n        self.name = 'failing'\n"
@@ -80,7 +80,7 @@ def test_a_player_who_fails_later_loses_no_result(run, tmp_path, monkeypatch):
     assert [standing["player"] for standing in kept["standings"]] == ["random", "greedy"]
 
 
-def test_a_result_takes_the_place_of_a_result_alone(run, tmp_path, monkeypatch):
+def test_a_result_replaces_only_a_result(run, tmp_path, monkeypatch):
     policy = tiny.policy(tmp_path, TWO, name="mine.safetensors")
     command = ("evaluate", "random", "greedy", "--games", 2, "--workers", 1, "--json")
     before = policy.read_bytes()
@@ -99,7 +99,7 @@ def test_a_result_takes_the_place_of_a_result_alone(run, tmp_path, monkeypatch):
     assert kept.read_text("utf-8") == first
 
 
-def test_a_style_is_no_player(run):
+def test_a_style_is_not_a_player(run):
     status, _, err = run("evaluate", "armada-2p", "admiral")
     assert status == 1
     assert "admiral is a style of the greedy player; name it as greedy:style=admiral" in err
@@ -110,10 +110,10 @@ def test_evaluate_takes_the_game_of_the_policy(run, tmp_path):
     status, out, _ = run("evaluate", path, "--games", 3, "--workers", 1)
     assert status == 0
     assert out.startswith("armadora, 3 players")
-    assert "against the panel, 3 games with each" in out  # a single player meets the panel
+    assert "against the panel, 3 games with each" in out  # a single player plays against the panel
 
 
-def test_evaluate_with_options(run):
+def test_evaluate_accepts_options(run):
     status, out, _ = run(
         *("evaluate", "random", "greedy", "--games", 2, "--workers", 1),
         *("-o", "players=4", "--option", "advanced=TRUE", "-o", "peek=false"),
@@ -145,7 +145,7 @@ def test_evaluate_with_options(run):
         (("random", "--records", "."), ". is a folder; name a file to write"),
     ],
 )
-def test_evaluate_refuses(run, arguments, named):
+def test_evaluate_refuses_wrong_arguments(run, arguments, named):
     status, out, err = run("evaluate", *arguments)
     assert (status, out) == (1, "")
     assert err.startswith("armarl evaluate: ")
@@ -153,8 +153,8 @@ def test_evaluate_refuses(run, arguments, named):
 
 
 @pytest.mark.parametrize("lead", ["inf", "nan", "1e6", "0", "-20", "many"])
-def test_a_lead_that_no_match_could_tell(run, lead):
-    """All deals were once played, and the likelihood ratio was NaN."""
+def test_a_lead_that_is_too_small_or_large_is_refused(run, lead):
+    """Regression: all deals were played, and the likelihood ratio was NaN."""
     status, out, err = run("arena", "random", "greedy", f"--stronger={lead}")
     assert (status, out) == (2, "")
     assert f"a lead in Elo points must be above 0 and at most 2000, not {lead}" in err
@@ -168,13 +168,13 @@ def test_arena_refuses_a_single_deal_before_it_plays(run, tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [("random", "--games", "many"), (), ("random", "--colour")])
-def test_evaluate_is_called_wrongly(run, arguments):
+def test_evaluate_explains_wrong_usage(run, arguments):
     status, _, err = run("evaluate", *arguments)
     assert status == 2
     assert "usage: armarl" in err
 
 
-def test_evaluate_a_policy_of_another_variant(run, tmp_path):
+def test_evaluate_refuses_a_policy_of_another_variant(run, tmp_path):
     path = tiny.policy(tmp_path, TWO)
     status, _, err = run("evaluate", path, "-o", "players=3")
     assert status == 1
@@ -184,7 +184,7 @@ def test_evaluate_a_policy_of_another_variant(run, tmp_path):
     assert "was made for options" in err
 
 
-def test_a_damaged_policy(run, tmp_path):
+def test_a_damaged_policy_is_reported(run, tmp_path):
     path = tiny.policy(tmp_path, TWO)
     path.write_bytes(path.read_bytes()[:-1])
     for command in ("evaluate", "play", "info"):
@@ -204,7 +204,7 @@ def test_a_damaged_policy(run, tmp_path):
     ],
     ids=" ".join,
 )
-def test_a_model_of_sb3(run, tmp_path, arguments):
+def test_a_model_of_sb3_must_be_saved_as_a_policy(run, tmp_path, arguments):
     (tmp_path / "best.zip").write_bytes(b"PK\x03\x04 and what SB3 writes")
     status, out, err = run(*arguments)
     assert (status, out) == (1, "")
@@ -212,8 +212,8 @@ def test_a_model_of_sb3(run, tmp_path, arguments):
     assert "save_policy('best.safetensors', MaskablePPO.load('best.zip'), game)" in err
 
 
-def test_one_file_for_two_things(run, tmp_path):
-    """The result once overwrote the records."""
+def test_one_file_for_two_outputs_is_refused(run, tmp_path):
+    """Regression: the result overwrote the records."""
     arguments = ("--games", 2, "--workers", 1, "--json", "x", "--records", tmp_path / "x")
     status, _, err = run("evaluate", "greedy", "random", *arguments)
     assert (status, "--json and --records name the same file" in err) == (1, True)

@@ -1,4 +1,4 @@
-"""Options of games at the command line, and an owner's dice."""
+"""Options of games on the command line, and dice of a user."""
 
 import pytest
 
@@ -22,8 +22,8 @@ def test_game_options_are_written_with_o(run):
     assert "--players 3; game options are written with -o, such as -o players=3" in err
 
 
-def test_options_beside_a_saved_policy_are_of_its_game(run):
-    """They were once those of the first registered game."""
+def test_options_with_a_saved_policy_are_those_of_its_game(run):
+    """Regression: they were the options of the first registered game."""
     status, out, err = run("play", "armada-2p", "-o", "max_turns=400", typed="quit\n")
     assert (status, "the names of the chart" in out, err) == (130, True, "\nstopped\n")
     status, _, err = run("play", "armada-2p", "-o", "cards=true", typed="quit\n")
@@ -38,8 +38,8 @@ tribes = [0, 1, 6, 12, 0, 3]
 """
 
 
-def test_an_owner_s_dice(run, tmp_path):
-    """They come from a file into the options of a match and its records, and policies know them."""
+def test_a_user_s_dice_can_be_used(run, tmp_path):
+    """A file of dice is an option of a match and its records, and policies contain their dice."""
     (tmp_path / "mine.toml").write_text(OWN_DICE)
     faces = "dice={'combat': [3, 0, 1, -1, -3, -3], 'gold': [5, 0, 12, 1, 0, 4], 'tribes': [0, 1, 6"
     options = ("--game", "armada", "-o", "dice=mine.toml", "-o", "max_turns=6")
@@ -71,7 +71,7 @@ def test_an_owner_s_dice(run, tmp_path):
         (None, "there is no file mine.toml; dice must be the path of a TOML file"),
     ],
 )
-def test_dice_that_are_refused(run, tmp_path, text, said):
+def test_invalid_dice_are_refused(run, tmp_path, text, said):
     if text is not None:
         (tmp_path / "mine.toml").write_text(text)
     status, _, err = run("info", "armada", "-o", "dice=mine.toml")

@@ -1,4 +1,4 @@
-"""`armarl info`: of games, of saved policies, and of neither."""
+"""The command `armarl info` for games, for saved policies, and for other names."""
 
 import json
 
@@ -13,7 +13,7 @@ from armarl.policies.saved_policy import read_policy_metadata
 TWO = make_game("armadora")
 
 
-def test_info_of_a_game(run):
+def test_info_describes_a_game(run):
     status, out, _ = run("info", "armadora", "-o", "players=3", "-o", "advanced=true")
     assert status == 0
     game = make_game("armadora", players=3, advanced=True)
@@ -22,7 +22,7 @@ def test_info_of_a_game(run):
     assert game.observation.markdown() in out
 
 
-def test_info_of_a_policy(run, tmp_path):
+def test_info_prints_the_card_of_a_policy(run, tmp_path):
     path = tiny.policy(tmp_path, TWO)
     status, out, _ = run("info", path)
     assert (status, out) == (0, card_text(read_card(path)) + "\n")
@@ -30,13 +30,13 @@ def test_info_of_a_policy(run, tmp_path):
     assert (status, json.loads(out)) == (0, read_policy_metadata(path))
 
 
-def test_info_of_a_game_is_no_metadata(run):
+def test_info_with_json_needs_a_policy(run):
     status, out, err = run("info", "armadora", "--json")
     assert (status, out) == (1, "")
     assert "--json is for saved policies, but armadora is a game" in err
 
 
-def test_info_of_nothing(run):
+def test_info_of_an_unknown_name_is_refused(run):
     status, out, err = run("info", "armadoro")
     assert (status, out) == (1, "")
     assert "'armadoro' is neither a game (armadora, armada" in err
@@ -50,7 +50,7 @@ def test_info_of_nothing(run):
         (("armada", "--game", "armadora"), "info takes no --game"),
     ],
 )
-def test_info_takes_nothing_in_vain(run, arguments, said):
+def test_info_refuses_options_without_effect(run, arguments, said):
     status, out, err = run("info", *arguments)
     assert (status, out) == (1, "")
     assert said in err

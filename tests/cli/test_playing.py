@@ -1,4 +1,4 @@
-"""`armarl play`, `watch`, `replay` and `draw`: games at the terminal and their pictures."""
+"""The commands `play`, `watch`, `replay` and `draw`: games at the terminal and their pictures."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from processes import started
 THREE = make_game("armadora", players=3)
 
 
-def test_a_game_is_no_player(run):
+def test_a_game_is_not_a_player(run):
     status, _, err = run("play", "armada")
     assert status == 1
     assert "armada is a game, not a player" in err
@@ -28,8 +28,8 @@ def test_a_game_is_no_player(run):
     assert "armada-2p" in err
 
 
-def test_a_game_at_the_terminal(run):
-    """Place one Warrior, then pass, with a beginner's mistakes."""
+def test_a_person_can_play_at_the_terminal(run):
+    """The person places one Warrior and passes, with mistakes that beginners make."""
     typed = "?\nW5 a9\nstop\nW5 a1\n" + "pass\n"
     status, out, err = run("play", "random", "--seed", 1, typed=typed)
     assert (status, err) == (0, "")
@@ -44,13 +44,13 @@ def test_a_game_at_the_terminal(run):
     end = out[out.rindex("\n1 |") :]
     assert "over: gold" in end
     assert "B1" in end
-    assert "B?" not in end  # all Warriors are turned over (ARM-36),
-    assert "with all hidden information shown" not in out  # so there is no more to show
+    assert "B?" not in end  # all Warriors are face up (ARM-36),
+    assert "with all hidden information shown" not in out  # so there is nothing more to show
     assert run("play", "random", "--seed", 1, typed=typed)[1] == out
 
 
-def test_what_stays_hidden_is_shown_after_the_game(run):
-    """Armada's hands stay hidden at the end (ADA-37)."""
+def test_hidden_information_is_shown_after_the_game(run):
+    """In Armada, hands stay hidden even at the end (ADA-37)."""
     game = make_game("armada", players=2)
     ships = [text for text in game.actions.texts if text.startswith("ship ")]
     lairs = ([text for text in ships if text[5] == letter] for letter in "RO")
@@ -64,7 +64,7 @@ def test_what_stays_hidden_is_shown_after_the_game(run):
 
 
 @pytest.mark.parametrize("seat", [0, 1, 2])
-def test_every_seat_at_a_table_of_three(run, seat):
+def test_a_person_can_have_every_seat_at_a_table_of_three(run, seat):
     status, out, _ = run(
         *("play", "random", "greedy", "-o", "players=3", "--seat", seat), typed="pass\n"
     )
@@ -79,7 +79,7 @@ def test_every_seat_at_a_table_of_three(run, seat):
     assert f"player {seat}: pass" in out
 
 
-def test_the_last_opponent_takes_the_seats_left(run):
+def test_the_last_opponent_gets_the_remaining_seats(run):
     _, out, _ = run("play", "random", "-o", "players=4", typed="pass\n")
     assert "player 1: random\nplayer 2 (your partner): random\nplayer 3: random\n" in out
     assert "A = player 0 (you): " in out
@@ -87,14 +87,14 @@ def test_the_last_opponent_takes_the_seats_left(run):
     assert "; won by players " in out
 
 
-def test_against_a_saved_policy(run, tmp_path):
+def test_a_person_can_play_against_a_saved_policy(run, tmp_path):
     path = tiny.policy(tmp_path, THREE, name="rival.safetensors")
     status, out, _ = run("play", path, typed="pass\n")
     assert status == 0
     assert "player 0: you\nplayer 1: rival\nplayer 2: rival\n" in out
 
 
-def test_the_end_of_the_input_ends_the_game_politely(run):
+def test_the_end_of_the_input_ends_the_game_without_an_error(run):
     status, out, err = run("play", "random", typed="W1 a1\n")
     assert status == 130
     assert "player 0: W1 a1" in out
@@ -106,13 +106,13 @@ def test_the_prompt_says_how_to_leave(run, word):
     status, out, err = run("play", "random", "--record", "game.txt", typed=f"W1 a1\n{word}\npass\n")
     assert (status, err) == (130, "\nstopped\n")
     assert "player 0, your action (? lists them, quit ends): " in out
-    assert out.count("player 0: ") == 2  # the player's name, and W1 a1
+    assert out.count("player 0: ") == 2  # the name of player 0, and its action W1 a1
     (record,) = read_records("game.txt")
     assert record.ending == "stopped"
 
 
-def test_lists_at_the_prompt_part_no_action(run):
-    """Lines were once broken at hyphens, and long actions ran into their descriptions."""
+def test_lists_at_the_prompt_do_not_break_actions(run):
+    """Regression: lines were broken at hyphens, and long actions touched their descriptions."""
     table = ("--game", "armada", "-o", "players=2", "-o", "cards=true", "--seed", "1")
     told = run("play", "random", *table, typed="help\n")[1].split("quit ends): ")[1]
     assert re.search(r"\n  play gold-mine G1 +put 3 gold on a territory \(ADA-32\)\n", told)
@@ -122,7 +122,7 @@ def test_lists_at_the_prompt_part_no_action(run):
     assert re.split(r"  +|\n *", listed) == list(game.actions.texts)
 
 
-def test_help_at_the_prompt(run):
+def test_help_can_be_read_at_the_prompt(run):
     out = run("play", "random", typed="help\n")[1]
     told = out.split("quit ends): ")[1]
     assert "W1 a1  W1 b1" in told
@@ -130,7 +130,7 @@ def test_help_at_the_prompt(run):
     assert "place a palisade (ARM-12)" in told
 
 
-def test_every_game_is_another_one_unless_it_is_asked_for_again(run):
+def test_every_game_has_a_new_deal_unless_a_seed_is_given(run):
     typed = "pass\n"
     games = [run("play", "greedy", typed=typed)[1] for _ in range(3)]
     assert len(set(games)) > 1
@@ -138,8 +138,8 @@ def test_every_game_is_another_one_unless_it_is_asked_for_again(run):
     assert run("play", "greedy", "--seed", seed, typed=typed)[1] == games[0]
 
 
-def test_what_opponents_think_shows_no_more_than_they_play(run):
-    """It once told the value of a Warrior that was then placed face down."""
+def test_thoughts_of_opponents_do_not_reveal_hidden_values(run):
+    """Regression: they told the value of a Warrior that was then placed face down."""
     seen = run("play", "armadora-2p", "--think", "--seat", 1, "--seed", 3, typed="quit\n")[1]
     assert re.search(r"player 0 thinks: W\? [a-h][1-5] [0-9]+ %", seen)
     assert not re.search(r"thinks: .*W[1-5] ", seen)
@@ -147,7 +147,7 @@ def test_what_opponents_think_shows_no_more_than_they_play(run):
     assert re.search(r"player 0 thinks: W[1-5] [a-h][1-5] [0-9]+ %", shown)
 
 
-def test_watch(run):
+def test_watch_shows_a_game_of_players(run):
     status, out, err = run("watch", "greedy", "random", "--seed", 5, "--record", "game.txt")
     assert (status, err) == (0, "")
     assert "player 0: greedy\nplayer 1: random\ndeal 5: " in out
@@ -160,7 +160,7 @@ def test_watch(run):
     assert "player 0: greedy\nplayer 1: random\n" in replayed
 
 
-def test_draw(run):
+def test_draw_writes_pictures(run):
     run("watch", "greedy", "random", "--seed", 5, "--record", "game.txt")
     (record,) = read_records("game.txt")
     assert run("draw", "game.txt", "-o", "end.svg") == (0, "", "")
@@ -196,7 +196,7 @@ def test_draw(run):
         (("-o", "a.png", "--width", 3), "width of a picture must be in 16 to 4096"),
     ],
 )
-def test_what_cannot_be_drawn(run, arguments, message):
+def test_wrong_arguments_of_draw_are_refused(run, arguments, message):
     run("watch", "greedy", "random", "--seed", 5, "--record", "game.txt")
     status, out, err = run("draw", "game.txt", *arguments)
     assert (status, out) == (1, "")
@@ -206,7 +206,7 @@ def test_what_cannot_be_drawn(run, arguments, message):
 
 @pytest.mark.skipif(os.name != "posix", reason="these signals are POSIX")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_a_closed_terminal_loses_no_record(tmp_path, name):
+def test_a_closed_terminal_keeps_the_record(tmp_path, name):
     number = getattr(signal, name)
     code = (
         f"import signal; signal.signal({number:d}, signal.SIG_DFL); "
@@ -229,7 +229,7 @@ def test_a_closed_terminal_loses_no_record(tmp_path, name):
     assert len(record.actions) >= 2
 
 
-def test_a_file_without_games(run, tmp_path):
+def test_a_file_without_games_is_refused(run, tmp_path):
     (tmp_path / "empty.txt").touch()
     assert run("replay", "empty.txt") == (0, "no games in empty.txt\n", "")
 
@@ -251,7 +251,7 @@ def test_a_file_without_games(run, tmp_path):
         (("--record", "no/where.txt"), "there is no folder no to write where.txt to"),
     ],
 )
-def test_play_refuses(run, arguments, named):
+def test_play_refuses_wrong_arguments(run, arguments, named):
     status, out, err = run("play", *arguments)
     assert (status, out) == (1, "")
     assert err.startswith("armarl play: ")

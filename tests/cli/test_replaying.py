@@ -1,4 +1,4 @@
-"""Commands that write replays: `replay`, `watch`, `play`, `evaluate` and `arena`."""
+"""The commands that write replays: `replay`, `watch`, `play`, `evaluate` and `arena`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MINI = ("--game", "armadora", "-o", "board=mini")
 
 @pytest.fixture
 def games(tmp_path):
-    """A file of three games."""
+    """Return a file with three games."""
     record = recorded(make_game("armadora", board="mini"), "random")
     path = as_file(record, tmp_path)
     path.write_text(str(record) * 3, encoding="utf-8")
@@ -27,7 +27,7 @@ def pages(path):
     return data_of(path.read_text(encoding="utf-8"))["games"]
 
 
-def test_games_of_a_file(games, tmp_path, capsys):
+def test_games_of_a_file_become_a_page(games, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["replay", str(games), "--html", str(page)]) == 0
     assert len(pages(page)) == 3
@@ -40,7 +40,7 @@ def test_games_of_a_file(games, tmp_path, capsys):
     assert all("thoughts" in moment for moment in pages(page)[0]["views"][0]["moments"][1:])
 
 
-def test_a_position_by_hand(tmp_path, capsys):
+def test_a_position_made_by_hand_becomes_a_page(tmp_path, capsys):
     file, page = tmp_path / "position.json", tmp_path / "page.html"
     game = make_game("armadora", board="mini")
     file.write_text(json.dumps(game.describe(game.new_states(1)[0])), encoding="utf-8")
@@ -67,7 +67,7 @@ def test_a_position_by_hand(tmp_path, capsys):
         ('{"players": 2', "is not a description of a position: "),
     ],
 )
-def test_a_position_that_cannot_be_read(tmp_path, capsys, text, says):
+def test_a_position_that_cannot_be_read_is_refused(tmp_path, capsys, text, says):
     file = tmp_path / "position.json"
     file.write_text(text, encoding="utf-8")
     assert main(["replay", str(file), "--html", str(tmp_path / "page.html")]) != 0
@@ -75,7 +75,7 @@ def test_a_position_that_cannot_be_read(tmp_path, capsys, text, says):
     assert not (tmp_path / "page.html").exists()
 
 
-def test_some_games_are_printed(games, capsys):
+def test_some_games_can_be_printed(games, capsys):
     assert main(["replay", str(games), "--games", "3"]) == 0
     assert capsys.readouterr().out.startswith("game 3: armadora\n")
 
@@ -91,14 +91,14 @@ def test_some_games_are_printed(games, capsys):
         (("--think", "nobody"), "nobody"),
     ],
 )
-def test_wrong_options(games, tmp_path, capsys, more, says):
+def test_wrong_options_are_refused(games, tmp_path, capsys, more, says):
     page = tmp_path / "page.html"
     assert main(["replay", str(games), "--html", str(page), *more]) == 1
     assert says in capsys.readouterr().err
     assert not page.exists()
 
 
-def test_options_of_a_page_need_one(games, capsys):
+def test_options_of_a_page_need_a_page(games, capsys):
     for more in (("--seat", "0"), ("--think", "random")):
         assert main(["replay", str(games), *more]) == 1
         assert (
@@ -106,7 +106,7 @@ def test_options_of_a_page_need_one(games, capsys):
         )
 
 
-def test_what_is_no_record_leaves_the_page_as_it_was(tmp_path, capsys):
+def test_a_file_without_records_leaves_the_page_unchanged(tmp_path, capsys):
     page, wrong = tmp_path / "page.html", tmp_path / "wrong.txt"
     page.write_text("old", encoding="utf-8")
     wrong.write_text("x" * 2_000_000, encoding="utf-8")
@@ -117,7 +117,7 @@ def test_what_is_no_record_leaves_the_page_as_it_was(tmp_path, capsys):
     assert "there is no folder" in capsys.readouterr().err
 
 
-def test_too_many_games_for_a_page(tmp_path, capsys):
+def test_too_many_games_for_a_page_are_refused(tmp_path, capsys):
     record = recorded(make_game("armadora", board="mini"), "random", most=1)
     path = as_file(record, tmp_path)
     path.write_text(str(record) * 101, encoding="utf-8")
@@ -126,7 +126,7 @@ def test_too_many_games_for_a_page(tmp_path, capsys):
     assert "at most 100 games: choose some, such as --games 1-20" in capsys.readouterr().err
 
 
-def test_watching_keeps_thoughts(tmp_path, capsys):
+def test_a_page_of_watched_games_contains_thoughts(tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["watch", "random", "greedy", *MINI, "--seed", "1", "--html", str(page)]) == 0
     assert "thinks" not in capsys.readouterr().out
@@ -136,10 +136,10 @@ def test_watching_keeps_thoughts(tmp_path, capsys):
         seat for seat, moment in zip(game["seats"], moments, strict=True) if "thoughts" in moment
     ]
     assert thought
-    assert set(thought) == {0}  # greedy tells none
+    assert set(thought) == {0}  # `greedy` has no thoughts
 
 
-def test_a_person_stops_and_has_a_page(tmp_path, monkeypatch):
+def test_a_person_who_stops_gets_a_page(tmp_path, monkeypatch):
     page = tmp_path / "page.html"
     monkeypatch.setattr("sys.stdin", io.StringIO("W1 a1\n"))
     assert main(["play", "random", *MINI, "--seed", "1", "--html", str(page)]) == 130
@@ -156,7 +156,7 @@ def test_a_match_has_a_page_of_its_own_games(tmp_path, capsys):
     assert len(pages(page)) == 10
     alone = pages(page)
     assert main([*play, "--records", str(records), "--html", str(page)]) == 0
-    assert pages(page) == alone  # not the games that the file held before
+    assert pages(page) == alone  # without the games that were in the file before
     assert records.read_text(encoding="utf-8").count("armarl-record 1") == 24
     assert "written" in capsys.readouterr().out
 

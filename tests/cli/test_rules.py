@@ -1,4 +1,4 @@
-"""`armarl rules`: games in two minutes, rules by number, and what it says of anything else."""
+"""The command `armarl rules`: games in two minutes, single rules, and unknown subjects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarl.games.catalogue import game_entry
 
 
 def said(text: str) -> str:
-    """The words of an output, whatever its lines."""
+    """Return the words of an output, without its line breaks."""
     return " ".join(text.split())
 
 
@@ -24,23 +24,25 @@ def said(text: str) -> str:
     ("game", "words"),
     [("armadora", "The highest total takes all the gold there"), ("Armada", "You have ten coups")],
 )
-def test_a_game_in_two_minutes(game: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_game_is_explained_in_two_minutes(
+    game: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["rules", game]) == 0
     shown = said(capsys.readouterr().out)
     assert words in shown
     assert ".svg" not in shown
-    assert len(shown.split()) < 600  # two minutes, aloud
+    assert len(shown.split()) < 600  # two minutes if it is read aloud
 
 
 @pytest.mark.parametrize("number", ["ARM-12", "arm-12", "ARM12"])
-def test_one_rule(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_rule_can_be_printed(number: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", number]) == 0
     shown = said(capsys.readouterr().out)
     assert shown.startswith("ARM-12 A palisade may go on any free line")
     assert "ARM-13" not in shown
 
 
-def test_a_rule_with_its_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rule_is_printed_with_its_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "ADA-32", "ADA-1"]) == 0
     shown = said(capsys.readouterr().out)
     assert "mutiny" in shown
@@ -48,21 +50,23 @@ def test_a_rule_with_its_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(("game", "numbers"), [("armadora", 36), ("armada", 37)])
-def test_every_rule(game: str, numbers: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_rule_can_be_printed(
+    game: str, numbers: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert len(numbered_rules(game_entry(game).page("rules.md"))) == numbers
     assert main(["rules", game, "--all"]) == 0
     shown = capsys.readouterr().out
     assert len(set(re.findall(r"^ • (?:ARM|ADA)-\d+", shown, re.MULTILINE))) == numbers
 
 
-def test_without_a_subject_it_tells_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_call_without_a_subject_lists_the_subjects(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules"]) == 0
     shown = said(capsys.readouterr().out)
     assert "armarl rules armadora" in shown
     assert "up to ARM-36" in shown
 
 
-def test_without_rich_it_prints_the_page(
+def test_the_page_is_printed_even_without_rich(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = builtins.__import__
@@ -85,12 +89,14 @@ def test_without_rich_it_prints_the_page(
         ("ADA-99", "there is no rule ADA-99; choose from ADA-1 to ADA-37"),
     ],
 )
-def test_an_unknown_subject(subject: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_subject_is_refused(
+    subject: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["rules", subject]) == 1
     assert words in capsys.readouterr().err
 
 
-def test_a_game_without_pages(
+def test_a_game_without_pages_has_no_rules_to_print(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = GameEntry("bare", "armarl.common", "Bare", "no pages", (2,))

@@ -1,4 +1,4 @@
-"""A person's game at the terminal: words that are understood, undo, events, and a pace."""
+"""A person's game at the terminal: words that it understands, undo, events, and speed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GAME = make_game("armadora")
 
 @pytest.fixture
 def run(capsys: Any, monkeypatch: Any, tmp_path: Path) -> Any:
-    """Run a command in an empty folder; return its status and output."""
+    """Return a function that runs a command in an empty folder and returns status and output."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object, typed: str = "") -> tuple[int, str]:
@@ -38,17 +38,17 @@ def armada(*more: str) -> tuple[str, ...]:
     return ("play", "greedy", "--game", "armada", "-o", "players=2", "--seed", "2", *more)
 
 
-# --- what is understood ---------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("typed", ["w3 c4", "W3 C4", "  W3   c4 "])
-def test_letters_of_either_case(typed: str) -> None:
+def test_letters_may_be_of_either_case(typed: str) -> None:
     mask = np.ones(len(GAME.actions), np.int8)
     assert action_meant(GAME, mask, typed) == GAME.actions.id("W3 c4")
 
 
-def test_a_number_alone(run: Any) -> None:
-    """`5` is `count 5` where a number of bands is asked for, and nothing where nothing is."""
+def test_a_number_is_understood_as_a_count(run: Any) -> None:
+    """`5` means `count 5` if a number of bands is needed, and nothing otherwise."""
     out = run(*armada(), typed="ship g4\nship g5\n3\nquit\n")[1]
     assert "player 0: ship G4\n" in out
     assert "player 0: count 3\n" in out
@@ -63,7 +63,7 @@ def test_help_names_every_word(run: Any) -> None:
         assert re.search(rf"\n  {re.escape(word)} +[a-z]", out)
 
 
-def test_a_turn_says_what_is_due(run: Any) -> None:
+def test_a_turn_says_what_is_to_be_decided(run: Any) -> None:
     out = run("play", "greedy", "--seed", "1", typed="W3 b2\nP a3-b3\nhelp\nquit\n")[1]
     first, second = out.split("player 0: P a3-b3\n")
     assert "\nPlace a Warrior on a square, or one or two palisades on lines, or pass " in first
@@ -73,7 +73,7 @@ def test_a_turn_says_what_is_due(run: Any) -> None:
     assert "`armarl rules armadora`" in second
 
 
-def test_the_board_is_drawn_again(run: Any) -> None:
+def test_the_board_can_be_drawn_again(run: Any) -> None:
     out = run("play", "random", "--seed", 1, typed="board\nquit\n")[1]
     assert out.count("a      b      c") == 2
 
@@ -81,7 +81,7 @@ def test_the_board_is_drawn_again(run: Any) -> None:
 # --- undo -----------------------------------------------------------------------------------------
 
 
-def test_undo_takes_back_what_revealed_nothing(run: Any) -> None:
+def test_undo_takes_back_an_action_that_revealed_nothing(run: Any) -> None:
     moves = "ship g4\nship g5\n3\nundo\nundo\nship g7\n4\nquit\n"
     out = run(*armada("--record", "game.txt"), typed=moves)[1]
     assert "taken back: count 3\n" in out
@@ -91,14 +91,14 @@ def test_undo_takes_back_what_revealed_nothing(run: Any) -> None:
     assert texts[:3] == ["ship G4", "ship G7", "count 4"]
 
 
-def test_nothing_is_to_be_undone_after_the_others_have_moved(run: Any) -> None:
+def test_nothing_can_be_undone_after_the_others_have_moved(run: Any) -> None:
     out = run("play", "random", "--seed", 1, typed="undo\nW1 a1\nundo\nquit\n")[1]
     assert out.count("nothing can be undone") == 2
     assert "taken back: " not in out
 
 
-def test_undo_changes_nothing_that_follows(run: Any) -> None:
-    """The opponents draw the same numbers as without it."""
+def test_undo_changes_no_later_random_number(run: Any) -> None:
+    """The opponents draw the same numbers as without the undo."""
     start = "ship g4\nship g5\n"
     plain = run(*armada("--record", "a.txt"), typed=start + "18\nquit\n")
     again = run(*armada("--record", "b.txt"), typed=start + "3\nundo\n18\nquit\n")
@@ -106,10 +106,10 @@ def test_undo_changes_nothing_that_follows(run: Any) -> None:
     assert Path("a.txt").read_text("utf-8") == Path("b.txt").read_text("utf-8")
 
 
-# --- what is shown --------------------------------------------------------------------------------
+# --- the board and events -------------------------------------------------------------------------
 
 
-def test_armada_is_drawn_once_a_turn_inside_80_columns(run: Any) -> None:
+def test_armada_is_drawn_once_a_turn_within_80_columns(run: Any) -> None:
     watched = ("watch", "greedy", "--game", "armada", "-o", "max_turns=12", "--seed", "2")
     out = run(*watched, "--record", "game.txt")[1]
     (record,) = read_records("game.txt")
@@ -132,15 +132,15 @@ def test_a_person_sees_the_board_once_a_turn_and_what_others_do(run: Any) -> Non
     assert re.search(r"\nplayer 1: count .*\n    player 1 (puts|moves) ", out)
     ends = out.count("player 0: end\n")
     assert ends >= 4
-    assert ends <= out.count("CENTRAL") <= ends + 3  # and at set-up, and at the end
+    assert ends <= out.count("CENTRAL") <= ends + 3  # once more at set-up, and at the end
     assert out.count("quit ends): ") > out.count("CENTRAL")
     assert "\nPut ship 2 of 2 on a green city (ADA-13).\n" in out
 
 
-# --- the pace of a game that is watched -----------------------------------------------------------
+# --- the speed of a game that is watched ----------------------------------------------------------
 
 
-def test_a_key_stops_and_q_ends(capsys: Any) -> None:
+def test_a_key_pauses_and_q_ends_a_game(capsys: Any) -> None:
     given = iter(["", "x", "x", "x", "q", "Q"])
     asked = []
 
@@ -151,7 +151,7 @@ def test_a_key_stops_and_q_ends(capsys: Any) -> None:
     keyboard = keys.Keys(read)
     keyboard.pause(0.5)
     assert capsys.readouterr().out == ""
-    keyboard.pause(0.5)  # x stops it, x goes on
+    keyboard.pause(0.5)  # the first x pauses, the second continues
     assert "paused: any key continues the game, q ends it" in capsys.readouterr().out
     with pytest.raises(EOFError):
         keyboard.pause(0.5)
@@ -161,7 +161,7 @@ def test_a_key_stops_and_q_ends(capsys: Any) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
-def test_keys_of_a_terminal(monkeypatch: Any) -> None:
+def test_keys_are_read_from_a_terminal(monkeypatch: Any) -> None:
     import pty
     import termios
 
@@ -179,7 +179,7 @@ def test_keys_of_a_terminal(monkeypatch: Any) -> None:
 
 
 @pytest.mark.parametrize("pace", ["-1", "nan", "soon", "1e9"])
-def test_paces_that_there_are_not(run: Any, capsys: Any, pace: str) -> None:
+def test_invalid_paces_are_refused(run: Any, capsys: Any, pace: str) -> None:
     with pytest.raises(SystemExit):
         run("watch", "greedy", "--pace", pace)
     assert "a pace must be 0 to 3600 seconds" in capsys.readouterr().err

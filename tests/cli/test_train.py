@@ -1,4 +1,4 @@
-"""`armarl train`: from a configuration to a policy that can play, and what it refuses."""
+"""The command `armarl train` makes a policy from a configuration. Wrong arguments are refused."""
 
 import json
 import subprocess
@@ -20,8 +20,8 @@ def config(tmp_path):
     return path
 
 
-def test_train_against_one_player(run, config):
-    """A trained best response: all games are against one fixed player, and measure it."""
+def test_train_can_use_one_fixed_opponent(run, config):
+    """This trains a best response: the one player is the opponent in all games and matches."""
     rival = "greedy:style=hoarder"
     train = ("train", config, "--run", "best", "--code", "--against", rival)
     status, out, err = run(*train, "ppo.epochs=1")
@@ -37,8 +37,8 @@ def test_train_against_one_player(run, config):
     assert "a resumed run keeps its opponents: leave out --against" in err
 
 
-def test_train(run, config, tmp_path):
-    """From a configuration to a saved and measured policy that can play."""
+def test_train_writes_a_policy(run, config, tmp_path):
+    """The policy is saved and measured, and it can play."""
     status, out, err = run("train", config, "--run", "one", "reward=gold", "ppo.epochs=1")
     assert (status, err) == (0, "")
     assert "training armadora (2 players) in one: 512 decisions" in out
@@ -59,13 +59,13 @@ def test_train(run, config, tmp_path):
     status, _, err = run("train", config, "--run", "one")
     assert status == 1
     assert "one already contains a run; resume it with --resume" in err
-    status, out, _ = run("train", "--resume", "one")  # nothing is left to do
+    status, out, _ = run("train", "--resume", "one")  # nothing remains to be done
     assert status == 0
     assert "against random" in out
 
 
-def test_train_tells_of_games_cut_short(run, config):
-    """Nobody wins them, so a win rate of 0 % does not mean that games were lost."""
+def test_train_reports_games_that_were_cut_short(run, config):
+    """Nobody wins these games, so a win rate of 0 % does not mean that they were lost."""
     armada = ("game=armada", "options={max_turns: 10}", "opponents.players={random: 1}")
     status, out, _ = run("train", config, "--run", "one", *armada)
     assert status == 0
@@ -105,7 +105,7 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
         (("small.yaml", "--run", "."), "tensorboard is a file, but must be a folder"),
     ],
 )
-def test_train_refuses(run, config, arguments, named):
+def test_train_refuses_wrong_arguments(run, config, arguments, named):
     config.with_name("tensorboard").touch()
     status, _, err = run("train", *arguments)
     assert status == 1
@@ -113,7 +113,7 @@ def test_train_refuses(run, config, arguments, named):
     assert named in err
 
 
-def test_train_is_called_wrongly(run, config):
+def test_train_explains_wrong_usage(run, config):
     status, _, err = run("train", config, "--colour", "x=1")
     assert status == 2
     assert "unrecognized arguments: --colour x=1" in err
@@ -126,7 +126,7 @@ def test_an_empty_name_is_not_the_current_folder(run, config, option):
     assert f"argument {option}: a folder needs a name" in err
 
 
-def test_the_first_change_of_a_resumed_run_stays_as_it_is_written(run, monkeypatch):
+def test_the_first_change_of_a_resumed_run_is_passed_on_unchanged(run, monkeypatch):
     from armarl_training.run import command
 
     def resumed(folder, changes, *, code):
@@ -137,8 +137,8 @@ def test_the_first_change_of_a_resumed_run_stays_as_it_is_written(run, monkeypat
     assert "asked for ['ray=ray://host:10001', 'threads=1']" in err
 
 
-def test_training_without_its_packages(config):
-    """The message names the extra to install; the other commands work without it."""
+def test_training_without_its_packages_names_the_extra_to_install(config):
+    """The other commands work without these packages."""
     program = f"""
 import sys
 sys.modules["torch"] = None

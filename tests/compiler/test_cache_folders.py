@@ -19,10 +19,10 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes and owners are POSIX"),
     pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled"),
 ]
-SOMEONE, OTHER = 23456, 23457  # user numbers that nobody has
+SOMEONE, OTHER = 23456, 23457  # user ids that no user has
 
-# Compile a kernel, or take it from disk, as a user. All that is imported is imported before, since
-# the user may not be allowed to read it.
+# Compile a kernel, or load it from disk, as a user. First import all modules, because the user may
+# # not be allowed to read them.
 ONE = """
 import os, sys
 import numba
@@ -53,7 +53,7 @@ COUNT = "\nprint(sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels
 
 @pytest.fixture
 def opened():
-    """A folder that every user can enter. Other users cannot enter pytest's own."""
+    """Return a folder that every user can enter. Other users cannot enter pytest's own folder."""
     folder = Path(tempfile.mkdtemp(prefix="armarl-"))
     folder.chmod(0o755)
     yield folder
@@ -63,7 +63,7 @@ def opened():
 def run(code, folder, user=0, home=None):
     """Run code as a user, with `folder` in ARMARL_CACHE_DIR.
 
-    Its output is the number of kernels that came from disk.
+    Its output is the number of kernels that were loaded from disk.
     """
     home = home or folder.parent / "root"
     paths = os.pathsep.join(str(ROOT / name) for name in ("envs", "training"))
@@ -81,7 +81,7 @@ def run(code, folder, user=0, home=None):
 
 @pytest.fixture
 def home(opened):
-    """The home folder of SOMEONE."""
+    """Return the home folder of SOMEONE."""
     if os.getuid() != 0:
         pytest.skip("only root can act for other users")
     folder = opened / "home"
@@ -94,7 +94,7 @@ def files(folder):
     return sorted(path for path in folder.rglob("*") if path.is_file() and path.name[0] != ".")
 
 
-def test_what_root_has_prepared_is_used(opened, home):
+def test_a_folder_prepared_by_root_is_used(opened, home):
     """Regression: other users could not read it, and compiled everything again."""
     prepared = opened / "prepared"
     run(ONE, prepared)
@@ -102,7 +102,7 @@ def test_what_root_has_prepared_is_used(opened, home):
     done = run(ONE, prepared, SOMEONE, home)
     assert (done.stdout, done.stderr) == ("1\n", "")
     assert files(home) == []
-    # The kernel that is missing goes to the user's own folder, which is closed to others.
+    # The missing kernel is written to the user's own folder, which others cannot open.
     done = run(TWO, prepared, SOMEONE, home)
     assert (done.stdout, done.stderr) == ("1\n", "")
     own = home / ".cache" / "armarl"
@@ -112,7 +112,7 @@ def test_what_root_has_prepared_is_used(opened, home):
     assert files(prepared) == entries
 
 
-def test_without_a_folder_of_its_own_a_process_uses_what_is_prepared(opened, home):
+def test_a_process_without_its_own_folder_uses_a_prepared_one(opened, home):
     prepared = opened / "prepared"
     run(ONE, prepared)
     os.chown(home, 0, 0)
@@ -132,7 +132,7 @@ def test_a_folder_of_another_user_is_not_read(opened, home):
     done = run(ONE, prepared, SOMEONE, home)
     assert done.stdout == "0\n"
     assert f"ARMARL_CACHE_DIR is not used: {prepared} belongs to another user" in done.stderr
-    assert run(ONE, prepared).stdout == "0\n"  # nor by root
+    assert run(ONE, prepared).stdout == "0\n"  # root does not read it either
 
 
 @pytest.mark.parametrize("mode", [0o664, 0o646])
@@ -147,7 +147,7 @@ def test_an_entry_that_others_can_write_is_not_read(opened, home, mode):
 
 
 def test_an_entry_that_another_user_planted_is_not_read(opened, home):
-    """The folder was open, someone filled it, and then it was closed."""
+    """The folder was open, another user filled it, and then it was closed."""
     prepared = opened / "prepared"
     run(ONE, prepared)
     os.chown(files(prepared)[0], OTHER, OTHER)
@@ -157,7 +157,7 @@ def test_an_entry_that_another_user_planted_is_not_read(opened, home):
         assert "it belongs to another user" in done.stderr
 
 
-def test_one_s_own_folder_that_is_read_only(opened, home):
+def test_one_s_own_folder_may_be_read_only(opened, home):
     prepared = home / "prepared"
     run(ONE, prepared, SOMEONE, home)
     (prepared / "kernels").chmod(0o555)
@@ -167,12 +167,12 @@ def test_one_s_own_folder_that_is_read_only(opened, home):
     assert len(files(home / ".cache")) == 1
 
 
-# --- the choice ----------------------------------------------------------------------------------
+# --- the choice of folders -----------------------------------------------------------------------
 
 
 @pytest.fixture
 def places(tmp_path, monkeypatch):
-    """The package's folder, the chosen one and the user's own, which do not exist yet."""
+    """Return the package's folder, the chosen one and the user's own, which do not exist yet."""
     say_once.cache_clear()
     package, chosen, own = (tmp_path.resolve() / name for name in ("package", "chosen", "own"))
     monkeypatch.setattr(cache_folders, "OF_PACKAGE", package / "kernels")
@@ -184,7 +184,7 @@ def places(tmp_path, monkeypatch):
 
 @pytest.fixture
 def read_only(monkeypatch):
-    """Return a function that makes a folder read-only, also for root, as a mount may be."""
+    """Return a function that makes a folder read-only, even for root, as a mount can do."""
     make = tempfile.TemporaryFile
 
     def fail_in(folder):
@@ -200,7 +200,7 @@ def read_only(monkeypatch):
     return fail_in
 
 
-def test_the_first_folder_that_can_be_written_is_the_last_that_is_read(places, read_only, caplog):
+def test_the_first_writable_folder_is_the_last_one_that_is_read(places, read_only, caplog):
     package, chosen, own = places
     assert choose_folders() == Folders((chosen,), chosen)
     package.mkdir(parents=True)
@@ -214,7 +214,7 @@ def test_the_first_folder_that_can_be_written_is_the_last_that_is_read(places, r
     assert not caplog.records
 
 
-def test_the_package_s_folder_is_trusted_no_more_than_others(places, caplog):
+def test_the_package_s_folder_is_checked_as_others_are(places, caplog):
     package, chosen, _ = places
     package.mkdir(parents=True)
     package.chmod(0o777)

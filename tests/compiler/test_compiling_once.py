@@ -1,4 +1,4 @@
-"""A kernel is compiled once, by one of the processes and threads that need it."""
+"""Of the processes and threads that need a kernel, only one compiles it."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from paths import ROOT
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
-# Two kernels, one of which calls the other. Compiling prints their names, and takes a while.
+# There are two kernels, and one calls the other. Their compilation prints their names and is slow.
 KERNELS = """
 import sys, time
 import numba
@@ -49,7 +49,7 @@ WAITING = "another process is compiling the same kernels"
 
 
 def start(folder, use="outer(1)", seconds=0):
-    """Start a process that uses a kernel, and takes some seconds to compile it."""
+    """Start a process that uses a kernel, and needs some seconds to compile it."""
     paths = os.pathsep.join(str(ROOT / name) for name in ("envs", "training"))
     return subprocess.Popen(
         [sys.executable, "-c", KERNELS + use, str(seconds)],
@@ -69,7 +69,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def holder(folder):
-    """A process that compiles `outer` for longer than any test takes."""
+    """Start a process that compiles `outer` for longer than any test lasts."""
     with start(folder, seconds=1000) as process:
         assert process.stdout.readline() == "outer\n"
         yield process
@@ -77,7 +77,7 @@ def holder(folder):
 
 
 def test_processes_that_start_together_compile_each_kernel_once(folder):
-    """Regression: each compiled all of them."""
+    """Regression: each process compiled all of them."""
     told = [process.communicate() for process in [start(folder, seconds=1) for _ in range(3)]]
     assert sorted("".join(out for out, _ in told).split()) == ["inner", "outer"]
 
@@ -90,7 +90,7 @@ def test_a_process_that_waits_says_so_once(folder):
     assert first.communicate()[0] == "inner\n"
 
 
-def test_other_kernels_are_not_waited_for(folder, holder):
+def test_a_process_does_not_wait_for_other_kernels(folder, holder):
     compiled, told = start(folder, "inner(1)").communicate()
     assert compiled == "inner\n"
     assert WAITING not in told
@@ -104,7 +104,7 @@ def test_a_lock_ends_with_its_process(folder, holder):
     assert WAITING not in told
 
 
-def test_a_process_that_does_not_go_on_is_not_waited_for_for_ever(folder, holder):
+def test_a_process_does_not_wait_for_ever_for_one_that_hangs(folder, holder):
     compiled, told = start(folder, "kernel_cache._patience = 0.2; outer(1)").communicate()
     assert compiled == "outer\ninner\n"
     assert WAITING in told
@@ -120,7 +120,7 @@ def test_a_lock_ends_if_the_kernel_cannot_be_compiled(folder):
     assert WAITING not in told
 
 
-def test_where_nothing_can_be_locked_kernels_are_compiled(folder, monkeypatch):
+def test_kernels_are_compiled_even_if_locks_are_impossible(folder, monkeypatch):
     def fail(descriptor, place):
         raise OSError("no locks available")
 

@@ -1,4 +1,4 @@
-"""Kernels that are compiled for a level of processors run on every machine of the level."""
+"""Kernels that are compiled for a level of processors run on all processors of the level."""
 
 import os
 import subprocess
@@ -53,20 +53,21 @@ def test_a_kernel_of_a_level_is_used_on_this_machine(tmp_path):
 
 @compiled
 @leveled
-def test_this_machines_own_kernel_comes_first(tmp_path):
+def test_this_machine_s_own_kernel_is_preferred(tmp_path):
     tmp_path.chmod(0o700)
     value, _ = _run(tmp_path)
     own = set(tmp_path.iterdir())
-    assert _run(tmp_path, usable_levels()[0]) == [value, "0"]  # a level does not use its code
+    # A level does not use the code of this machine.
+    assert _run(tmp_path, usable_levels()[0]) == [value, "0"]
     (of_level,) = set(tmp_path.iterdir()) - own
-    of_level.write_bytes(b"damaged")  # a message would say so if it were read
+    of_level.write_bytes(b"damaged")  # a message would report this if it were read
     assert _run(tmp_path) == [value, "1"]
 
 
 @compiled
 @pytest.mark.skipif(len(usable_levels()) < 2, reason="this processor has fewer than two levels")
-def test_a_level_has_kernels_of_its_own(tmp_path):
-    """An image for a lower level must not rely on what lies there for a higher one."""
+def test_each_level_has_its_own_kernels(tmp_path):
+    """An image for a lower level must not depend on kernels that are there for a higher one."""
     tmp_path.chmod(0o700)
     value, _ = _run(tmp_path, usable_levels()[0])
     assert _run(tmp_path, usable_levels()[-1]) == [value, "0"]
@@ -74,7 +75,7 @@ def test_a_level_has_kernels_of_its_own(tmp_path):
 
 
 @leveled
-def test_levels_above_this_processor_are_not_looked_up(monkeypatch):
+def test_levels_above_this_processor_are_not_used(monkeypatch):
     monkeypatch.setattr(cpu_levels.llvm, "get_host_cpu_features", lambda: {"sse3": True})
     assert usable_levels() == ()
     features = dict.fromkeys(LEVELS["x86-64-v3"], True) | {"avx512f": False}
@@ -94,6 +95,6 @@ def test_a_processor_that_llvm_does_not_know_has_no_level(monkeypatch):
 
 @leveled
 def test_a_level_is_chosen_before_numba_is_imported():
-    assert kernel_cache  # which imports Numba
+    assert kernel_cache  # this import also imports Numba
     with pytest.raises(RuntimeError, match="Numba is already imported"):
         compile_for(usable_levels()[0])

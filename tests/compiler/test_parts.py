@@ -1,4 +1,4 @@
-"""Kernels that kernels call have no entry point and no machine code of their own."""
+"""Kernels that only kernels call have no entry point and no machine code of their own."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from paths import ROOT
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
-# Kernels of every kind that a game may have. `USES` is what a process calls of them.
+# Kernels of every kind that a game may have. `USES` are the calls of a process.
 KERNELS = """
 from armarl.compiler.decorators import inlined, kernel, merged, part
 
@@ -99,14 +99,14 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("first", [list(USES), list(USES)[::-1]], ids=["inner", "outer"])
-def test_kernels_of_all_kinds(folder, first):
-    """In any order, and in later processes, which link parts from disk into new kernels."""
+def test_kernels_of_all_kinds_work_from_the_cache(folder, first):
+    """They work in any order. Later processes link parts from disk into new kernels."""
     for uses in (first[:3], first, first[::-1]):
         assert run(folder, uses).stdout.splitlines() == "\n".join(map(USES.get, uses)).split("\n")
     assert run(folder, first).stderr == ""
 
 
-def test_a_kernel_that_is_only_called_by_kernels_is_not_compiled_for_python():
+def test_a_kernel_that_only_kernels_call_is_not_compiled_for_python():
     @kernel
     def inner(x):
         return x + 1
@@ -116,7 +116,7 @@ def test_a_kernel_that_is_only_called_by_kernels_is_not_compiled_for_python():
         return inner(x) + 1
 
     for form in (inner, inner.part, outer, outer.part):
-        form._cache.disable()  # a kernel from the cache compiles none of its parts
+        form._cache.disable()  # a kernel from the cache would compile none of its parts
     assert outer(1) == 3
     assert (len(inner.overloads), len(inner.part.overloads)) == (0, 1)
     assert (len(outer.overloads), len(outer.part.overloads)) == (1, 0)

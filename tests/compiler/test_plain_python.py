@@ -1,7 +1,8 @@
-"""With Numba's compiler off, all APIs play the same games in plain Python, byte for byte.
+"""Without Numba's compiler, all APIs play the same games in plain Python, byte for byte.
 
-This lets a debugger stop inside a rule. This process plays compiled. A second one, started with
-`NUMBA_DISABLE_JIT=1`, plays the same in plain Python and prints what it saw.
+So a debugger can stop inside a rule. This process uses compiled code. A second process, started
+with
+`NUMBA_DISABLE_JIT=1`, plays the same in plain Python and prints the results.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Trace:
 
 
 def single_game(variant: Variant, trace: Trace) -> None:
-    """Play in the AEC environment, and in a game that is saved and resumed."""
+    """Play in the AEC environment, and in a game that is saved and loaded again."""
     env = variant.aec("raw_env")
     env.reset(seed=3)
     rng = np.random.default_rng(3)
@@ -79,13 +80,13 @@ def batches(variant: Variant, trace: Trace) -> None:
 
 
 def matches(game: Game, trace: Trace) -> None:
-    """Hash players' choices, and returns at the end of whole games."""
+    """Hash players' choices, and the returns at the end of whole games."""
     result = play_match(game, ["greedy", "random"], games=2, seed=1)
     trace.note(np.array([standing.reward for standing in result.standings]), result.mean_actions)
 
 
 def digests() -> list[str]:
-    """Return one hash per variant of everything that all APIs show."""
+    """Return for each variant one hash of everything that all APIs show."""
     found = []
     for variant in VARIANTS:
         trace = Trace()
@@ -98,7 +99,7 @@ def digests() -> list[str]:
 
 
 @pytest.mark.skipif(PLAIN_PYTHON, reason="this process is the plain one already")
-def test_plain_python_plays_the_same_games_in_every_face():
+def test_plain_python_plays_the_same_games_in_every_environment():
     program = "import test_plain_python as t; print(*t.digests())"
     folder = Path(__file__).parent
     path = os.pathsep.join([str(folder), *filter(None, sys.path)])
@@ -109,8 +110,8 @@ def test_plain_python_plays_the_same_games_in_every_face():
     assert done.stdout.split() == digests()
 
 
-def test_a_rule_can_be_stepped_into_when_nothing_is_compiled():
-    """A trace function, as debuggers set it, sees the lines of a rule."""
+def test_a_debugger_can_step_into_a_rule_if_nothing_is_compiled():
+    """A trace function, as a debugger sets it, sees the lines of a rule."""
     program = (
         "import sys\n"
         "from armarl import make_game\n"
@@ -133,7 +134,7 @@ def test_a_rule_can_be_stepped_into_when_nothing_is_compiled():
     assert done.returncode == 0, done.stderr
 
 
-def test_the_debugger_s_session_in_the_docs_is_what_one_sees(tmp_path):
+def test_the_debugger_session_in_the_docs_is_correct(tmp_path):
     """The command in the docs on fixing a rule stops at the shown line, with the shown output."""
     page = (ROOT / "docs" / "development" / "mending-a-rule.md").read_text("utf-8")
     [command] = re.findall(r"```sh\nNUMBA_DISABLE_JIT=1 python (.*?)```", page, re.DOTALL)
@@ -150,12 +151,12 @@ def test_the_debugger_s_session_in_the_docs_is_what_one_sees(tmp_path):
         capture_output=True,
         text=True,
     )
-    # A frame's full path and line number depend on the machine and the version.
+    # The full path and the line number of a frame depend on the machine and the version.
     seen = re.sub(r"^([> ] )\S*?((armarl/\S*|play\.py))\(\d+\)", r"\1\2 ", done.stdout, flags=re.M)
     assert shown in seen, done.stdout + done.stderr
 
 
-def test_without_the_verbs_of_a_game_a_loop_says_how_it_is_run():
+def test_a_loop_without_the_verbs_of_a_game_explains_how_to_run_it():
     states = make_game("armadora").new_states(1)
     with pytest.raises(NotImplementedError, match=r"game\.compiled\(loop\)"):
         batch_loops.deal_one(states, 0, 1, True, ())

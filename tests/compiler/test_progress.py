@@ -1,4 +1,4 @@
-"""What is said on stderr while kernels are compiled."""
+"""Messages on stderr while kernels are compiled."""
 
 import os
 import subprocess
@@ -40,12 +40,12 @@ def folder(tmp_path):
     return made
 
 
-def test_a_process_says_once_that_it_compiles(folder):
+def test_a_process_says_only_once_that_it_compiles(folder):
     assert start(COMPILE, folder, subprocess.PIPE).stderr.decode() == LINE + "\n"
     assert start(COMPILE, folder, subprocess.PIPE).stderr.decode() == ""
 
 
-def test_a_user_s_own_functions_are_not_announced(folder):
+def test_functions_of_a_user_are_not_announced(folder):
     code = "import armarl.compiler.decorators, numba\nnumba.njit(lambda x: x)(1)"
     assert start(code, folder, subprocess.PIPE).stderr.decode() == ""
 
@@ -56,8 +56,8 @@ def test_nothing_is_said_without_stderr(folder):
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no terminals")
-def test_a_terminal_shows_how_far_it_is(folder):
-    """The count is written over itself, and erased in the end and before another message."""
+def test_a_terminal_shows_progress(folder):
+    """Each count overwrites the last one. It is erased at the end and before another message."""
     ours, its = os.openpty()
     start(COMPILE + "say('done')", folder, its)
     os.close(its)
@@ -86,7 +86,7 @@ def root(x):
 
 
 def test_kernels_are_counted_before_they_are_compiled():
-    assert _count_uncompiled(root, set()) == 2  # `within` is no kernel of its own
+    assert _count_uncompiled(root, set()) == 2  # `within` is not a separate kernel
     leaf(1)
     assert _count_uncompiled(root, set()) == 1
 

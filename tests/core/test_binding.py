@@ -1,4 +1,4 @@
-"""Functions that are written once for all games are compiled for each, unless they use no verbs."""
+"""Functions written for all games are compiled for each game, unless they use no verbs."""
 
 import pytest
 
@@ -10,7 +10,7 @@ ONE, OTHER = make_game("armadora"), make_game("armada")
 
 
 @pytest.mark.parametrize("body", [batch_loops.seed_stream, batch_loops.pick_action, look_back])
-def test_what_uses_no_verbs_is_compiled_once_for_all_games(body):
+def test_a_function_without_verbs_is_compiled_once_for_all_games(body):
     assert ONE._binding.driver(body) is OTHER._binding.driver(body)
     assert ONE.compiled(body) is OTHER.compiled(body)
 
@@ -18,12 +18,12 @@ def test_what_uses_no_verbs_is_compiled_once_for_all_games(body):
 @pytest.mark.parametrize(
     "body", [batch_loops.start, batch_loops.take_turn, batch_loops.read_status]
 )
-def test_what_uses_them_itself_or_in_a_callee_is_compiled_for_each_game(body):
+def test_a_function_with_verbs_in_it_or_in_a_callee_is_compiled_for_each_game(body):
     assert ONE._binding.driver(body) is not OTHER._binding.driver(body)
     assert ONE._binding.driver(body) is ONE._binding.driver(body)
     assert ONE.compiled(body) is not OTHER.compiled(body)
 
 
-def test_a_callee_that_uses_verbs_makes_its_caller_the_game_s():
+def test_a_callee_with_verbs_makes_its_caller_depend_on_the_game():
     assert "verbs" not in batch_loops.deal_with.__code__.co_names
     assert ONE.compiled(batch_loops.deal_with) is not OTHER.compiled(batch_loops.deal_with)

@@ -1,7 +1,7 @@
-"""`determinise` deals everything consistent with a seat's knowledge with equal probability.
+"""`determinise` deals everything that agrees with a seat's knowledge with equal probability.
 
-These tests count all such deals from the rules (ARM-31 to ARM-34, ADA-37). They compare the counts
-with what `determinise` deals by chi-square.
+These tests count all such deals by the rules (ARM-31 to ARM-34, ADA-37). Chi-square tests compare
+the counts with the deals of `determinise`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def chi_square_is_small(
     numbers: Counter[Outcome],
     read: Callable[[Any], Outcome],
 ) -> None:
-    """Check that the deals are possible, and as frequent as `numbers` say; outcomes are binned."""
+    """Check that the deals are possible, and as frequent as `numbers` says. Outcomes are binned."""
     dealt = game.determinised(np.repeat(state, DEALS), np.full(DEALS, seat), np.arange(DEALS))
     found = Counter(map(read, dealt))
     assert set(found) <= set(numbers)
@@ -54,14 +54,14 @@ def chi_square_is_small(
     assert excess < 4 * math.sqrt(2 * freedom)
 
 
-# --- Armadora: Warriors under which values lie hidden --------------------------------------------
+# --- Armadora: the values of hidden Warriors -----------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("players", "options", "moves"),
     [(2, {}, 6), (2, {"peek": False}, 6), (3, {}, 6), (4, {"advanced": True}, 8)],
 )
-def test_hidden_warriors_lie_in_every_way_equally_often(players, options, moves):
+def test_all_placements_of_hidden_warriors_are_equally_likely(players, options, moves):
     game = make_game("armadora", players=players, **options)
     rng, states = np.random.default_rng(3), game.new_states(9)
     for _ in range(moves):
@@ -96,7 +96,7 @@ def warriors_read(game: Game, seat: int) -> Callable[[Any], Outcome]:
 
 
 def warriors_counted(game: Game, states: States, seat: int, public: Any) -> Counter[Outcome]:
-    """Count all ways in which each player's Warriors can lie on its hidden squares."""
+    """Count all ways in which each player's Warriors can be placed on its hidden squares."""
     state, peek = states[0], game.options["peek"]
     start = game.new_states(1)[0]["hand"]
     ways: list[list[tuple[tuple[int, ...], tuple[int, ...], int]]] = []
@@ -131,7 +131,7 @@ def warriors_counted(game: Game, states: States, seat: int, public: Any) -> Coun
 
 RAID, ATTACK = CARD_NAMES.index("raid"), CARD_NAMES.index("attack")
 ATTACK_ANSWER, DEFENCE_ANSWER, RAID_ANSWER = range(ANSWERS)
-KNOWLEDGE = {  # seat 0's memory, the draws since, and knowledge from questions
+KNOWLEDGE = {  # seat 0's memory, the draws since then, and knowledge from questions
     "nothing": ({}, {}, {}),
     "who holds and who lacks": ({}, {}, {(1, RAID_ANSWER): HELD, (2, ATTACK_ANSWER): LACKED}),
     "what a strategist saw": ({RAID: 2, ATTACK: 3}, {1: 1}, {}),
@@ -144,7 +144,7 @@ KNOWLEDGE = {  # seat 0's memory, the draws since, and knowledge from questions
 
 
 @pytest.mark.parametrize("knowledge", KNOWLEDGE)
-def test_cards_lie_in_every_way_equally_often(knowledge):
+def test_all_distributions_of_hidden_cards_are_equally_likely(knowledge):
     game = make_game("armada", players=3, cards=True)
     states = game.new_states(4)
     remembered, drawn, answers = KNOWLEDGE[knowledge]
@@ -164,7 +164,7 @@ def test_cards_lie_in_every_way_equally_often(knowledge):
 
 
 def hands(size: int, kinds: list[tuple[int, bool]]) -> Iterator[Counter[tuple[int, bool]]]:
-    """Return all multisets of so many cards: the kind of each, and whether it was remembered."""
+    """Return all multisets of `size` cards: the kind of each, and whether it was remembered."""
     if size == 0:
         yield Counter()
     elif kinds:
@@ -174,7 +174,7 @@ def hands(size: int, kinds: list[tuple[int, bool]]) -> Iterator[Counter[tuple[in
 
 
 def cards_counted(state: Any) -> Counter[Outcome]:
-    """Count the ways in which two hands of single cards can be, given seat 0's knowledge."""
+    """Count the ways in which two hands of single cards are possible, given seat 0's knowledge."""
     remembered, kinds = state["remembered"][0], range(len(CARD_NAMES))
     left = {}
     for card in kinds:
@@ -209,5 +209,5 @@ def cards_counted(state: Any) -> Counter[Outcome]:
 
 
 def orders(hand: Counter[tuple[int, bool]]) -> int:
-    """Count the orders in which the kinds of a hand can have come."""
+    """Count the orders in which the kinds of a hand can have been drawn."""
     return math.factorial(sum(hand.values())) // math.prod(map(math.factorial, hand.values()))

@@ -1,4 +1,4 @@
-"""Objects that are shared by everyone who makes a variant cannot be changed."""
+"""Objects that all games of a variant share cannot be changed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from variants import Variant, every_game
 
 
 def tables_of(game: Game) -> list[Any]:
-    """Return the index tables: where actions act, and where features are in an observation."""
+    """Return the index tables: the places of actions, and of features in an observation."""
     if game.observation.board is None:
         return [*game.actions.places]
     return [*game.actions.places, game.observation.cell_index, game.observation.other_index]
 
 
 @every_game
-def test_tables_that_are_handed_out_are_copies(variant: Variant) -> None:
+def test_returned_tables_are_copies(variant: Variant) -> None:
     game = variant.make()
     before = tables_of(game)
     for table in tables_of(game):
@@ -54,7 +54,7 @@ def test_a_board_is_read_only(name: str) -> None:
     ],
 )
 @every_game
-def test_mappings_do_not_change(variant: Variant, mapping: Callable[[Game], Any]) -> None:
+def test_mappings_cannot_be_changed(variant: Variant, mapping: Callable[[Game], Any]) -> None:
     game = variant.make()
     told = json.dumps(game.variant)
     with pytest.raises(TypeError, match="does not support item assignment"):

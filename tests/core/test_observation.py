@@ -1,4 +1,4 @@
-"""Observations match their declaration: writers fill their blocks, planes and graphs are right."""
+"""Observations match their declaration: writers fill their blocks; planes and graphs are right."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def apart() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
-def test_each_writer_fills_its_block_and_nothing_else(
+def test_each_writer_fills_exactly_its_block(
     name: str, options: dict[str, Any], apart: dict[str, Any]
 ) -> None:
     game = make_game(name, **options)
@@ -77,7 +77,7 @@ def square(name: str) -> tuple[int, int]:
     return int(name[1]) - 1, "abcdefgh".index(name[0])
 
 
-def test_armadora_as_planes() -> None:
+def test_armadora_can_be_seen_as_planes() -> None:
     game = make_game("armadora", players=3, advanced=True)
     states = played(game, games=8, actions=40)
     seats = np.arange(8) % 3
@@ -122,7 +122,7 @@ def test_armadora_as_planes() -> None:
         game.observation.graph(observations)
 
 
-def test_observations_of_another_table_are_refused() -> None:
+def test_observations_of_another_number_of_players_are_refused() -> None:
     table = make_game("armadora", players=2).observation
     larger, seat = make_game("armadora", players=3), np.zeros(1, np.int64)
     other = larger.views(larger.new_states(0), seat)[0]
@@ -139,7 +139,7 @@ def test_observations_of_another_table_are_refused() -> None:
         make_game("armada", players=2).observation.graph(np.zeros((3, 5), np.float32))
 
 
-def test_planes_and_nodes_of_torch_tensors() -> None:
+def test_planes_and_nodes_can_be_torch_tensors() -> None:
     torch = pytest.importorskip("torch")
     for name, form in (("armadora", "grid"), ("armada", "graph")):
         game = make_game(name)
@@ -158,14 +158,14 @@ def test_planes_and_nodes_of_torch_tensors() -> None:
 # --- Armada as a graph ---------------------------------------------------------------------------
 
 
-def test_armada_as_a_graph() -> None:
+def test_armada_can_be_seen_as_a_graph() -> None:
     game = make_game("armada", players=2, cards=True)
     chart = game.attributes["chart"]
     states = played(game, games=6, actions=300)
     seats = np.arange(6) % 2
     observations = game.views(states, seats)[0]
     graph = game.observation.graph(observations)
-    game.observation.graph(observations).edges[:] += 1000  # the caller has its own copy
+    game.observation.graph(observations).edges[:] += 1000  # the caller changes its own copy
     assert graph.edges.max() < len(chart.places)
     assert np.array_equal(graph.edges, game.observation.graph(observations).edges)
     names = game.observation.cell_features
@@ -210,11 +210,11 @@ def test_the_edges_of_armadas_graph_are_the_borders() -> None:
     assert [int(numbers.sum()) for numbers in constants.values()] == [len(chart.sea), 12, 1, 4]
 
 
-# --- where actions act ---------------------------------------------------------------------------
+# --- places of actions ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
-def test_actions_say_where_they_act(name: str, options: dict[str, Any]) -> None:
+def test_actions_have_the_right_places(name: str, options: dict[str, Any]) -> None:
     game = make_game(name, **options)
     if name == "armadora":
         cells = [f"{column}{row}" for row in "12345" for column in "abcdefgh"]

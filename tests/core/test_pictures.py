@@ -1,4 +1,4 @@
-"""Pictures in parts: letters, themes, names of strangers, and what a game must give."""
+"""Pictures in parts: letters, themes, names of strangers, and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHEET = GAME.picture(STATE).sheet
 
 
 def words_of(svg: str) -> list[str]:
-    """The texts of a picture, in order."""
+    """Return the texts of a picture, in order."""
     return [
         e.get("data-text", "") for e in ElementTree.fromstring(svg).iter() if e.get("data-text")
     ]
@@ -60,7 +60,7 @@ HOSTILE = '</script><img src=x onerror="alert(1)">&\'\x1b[31m\n' + "y" * 100_000
 
 
 @pytest.mark.parametrize("name", ["armadora", "armada"])
-def test_names_of_strangers_are_text(name):
+def test_names_of_strangers_are_drawn_as_text(name):
     game = make_game(name)
     svg = game.draw_svg(game.new_states(0)[0], names=[HOSTILE, "b"], seat=0)
     ElementTree.fromstring(svg)
@@ -71,10 +71,10 @@ def test_names_of_strangers_are_text(name):
     assert any("&lt;/script" in part for part in svg.split("data-text"))
 
 
-def test_themes():
+def test_themes_have_different_colours():
     auto, light, dark = (GAME.draw_svg(STATE, theme=theme) for theme in ("auto", "light", "dark"))
     assert "prefers-color-scheme:dark" in auto
-    assert auto.replace(SHEET.dark_style(), "") == light  # other programs than browsers show it
+    assert auto.replace(SHEET.dark_style(), "") == light  # programs other than browsers show this
     for plain in (auto, light, dark):
         assert "var(" not in plain
     for plain in (light, dark):
@@ -89,7 +89,7 @@ def test_colours_that_cannot_be_told_apart():
         replace(SHEET, colours={"a": ("#fff", "#000"), "b": ("#fff", "#111")})
 
 
-def test_wrong_arguments():
+def test_wrong_arguments_are_refused():
     for names in ("ab", ["a"], ["a", "b", "c"]):
         with pytest.raises(ValueError, match="names must be a sequence of 2 names"):
             GAME.picture(STATE, names=names)
@@ -131,7 +131,7 @@ def resvg():
 @pytest.mark.usefixtures("resvg")
 @pytest.mark.parametrize("name", ["armadora", "armada"])
 @pytest.mark.parametrize("width", [16, 301, WIDTH])
-def test_pixels_are_even_and_colour(name, width):
+def test_pixels_have_even_sizes_and_colour(name, width):
     game = make_game(name)
     frame = game.picture(game.new_states(0)[0]).pixels(width)
     assert frame.dtype == np.uint8
@@ -144,8 +144,8 @@ def test_pixels_are_even_and_colour(name, width):
 @pytest.mark.usefixtures("resvg")
 @pytest.mark.parametrize("name", ["armadora", "armada"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_frames_in_parts_are_the_whole_picture(name, theme):
-    """A frame laid from kept parts looks like the document drawn at once."""
+def test_frames_made_of_parts_look_like_the_whole_picture(name, theme):
+    """A frame made of stored parts looks like a document drawn in one go."""
     import io
 
     from PIL import Image
@@ -163,15 +163,16 @@ def test_frames_in_parts_are_the_whole_picture(name, theme):
     assert whole.shape == frame.shape
     apart = np.abs(whole.astype(int) - frame)
     assert apart.mean() < 1.0
-    assert (apart.max(axis=2) > 48).mean() < 0.004  # the edges of some parts, by a part of a pixel
+    # The edges of some parts are moved by less than a pixel.
+    assert (apart.max(axis=2) > 48).mean() < 0.004
 
 
 @pytest.mark.usefixtures("resvg")
 @pytest.mark.parametrize("width", [301, 1024])
-def test_what_is_kept_is_bounded_in_bytes(width, monkeypatch):
-    """Regression: parts were kept by number, and last frames kept theirs: gigabytes at 4096 pixels.
+def test_stored_pixels_are_limited_in_bytes(width, monkeypatch):
+    """Regression: parts were limited by number, so large ones took gigabytes.
 
-    The bound changes no frame, not even where the parts of one are beyond it.
+    The limit changes no frame, not even if the parts of one frame exceed it.
     """
     game = make_game("armadora", players=3)
     states, rng, pictures = game.new_states(3), np.random.default_rng(0), []
@@ -188,13 +189,14 @@ def test_what_is_kept_is_bounded_in_bytes(width, monkeypatch):
         for picture, frame in zip(pictures, frames, strict=True):
             assert np.array_equal(picture.pixels(width), frame)
             gc.collect()
-            assert tracemalloc.get_traced_memory()[0] < most + (1 << 20)  # and what is not pixels
+            # In addition to the pixels.
+            assert tracemalloc.get_traced_memory()[0] < most + (1 << 20)
     finally:
         tracemalloc.stop()
 
 
 @pytest.mark.usefixtures("resvg")
-def test_a_frame_is_the_callers_own():
+def test_a_frame_belongs_to_the_caller():
     picture = GAME.picture(STATE)
     frame = picture.pixels(64)
     frame[:] = 0
@@ -203,6 +205,6 @@ def test_a_frame_is_the_callers_own():
 
 @pytest.mark.usefixtures("resvg")
 @pytest.mark.parametrize("width", [0, -4, 15, 5000])
-def test_impossible_widths(width):
+def test_impossible_widths_are_refused(width):
     with pytest.raises(ValueError, match=r"width of a picture must be .*16"):
         GAME.picture(STATE).pixels(width)

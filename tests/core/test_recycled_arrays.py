@@ -1,4 +1,4 @@
-"""Memory that is used again belongs to one array at a time."""
+"""Memory that is used again belongs to only one array at a time."""
 
 import copy
 import gc
@@ -18,7 +18,7 @@ def address(array):
     return array.ctypes.data
 
 
-def test_an_array_is_like_any_other():
+def test_a_recycled_array_is_like_any_other():
     array = Recycler().empty(SHAPE, np.float32)
     assert type(array) is np.ndarray
     assert (array.shape, array.dtype) == (SHAPE, np.float32)
@@ -33,7 +33,7 @@ def test_an_array_is_like_any_other():
     "part",
     [lambda a: a[5:], lambda a: a.T, lambda a: a.view(np.uint8), memoryview, lambda a: a[:1][0]],
 )
-def test_memory_is_in_use_as_long_as_a_part_of_the_array_is(part):
+def test_memory_is_in_use_as_long_as_a_view_of_the_array(part):
     recycler = Recycler()
     array = recycler.empty(SHAPE, np.float32)
     there, kept = address(array), part(array)
@@ -46,11 +46,11 @@ def test_memory_is_in_use_as_long_as_a_part_of_the_array_is(part):
     assert address(recycler.empty(SHAPE, np.float32)) == there
 
 
-def test_a_recycler_keeps_the_memory_of_one_array_per_size():
+def test_a_recycler_stores_the_memory_of_one_array_per_size():
     recycler = Recycler()
     arrays = [recycler.empty(SHAPE, np.float32) for _ in range(5)]
     arrays.append(recycler.empty((2, *SHAPE), np.float32))
-    arrays.append(recycler.empty((3,), np.int8))  # small: nothing is kept
+    arrays.append(recycler.empty((3,), np.int8))  # the array is small, so its memory is not stored
     arrays.clear()
     gc.collect()
     assert {size: len(kept) for size, kept in recycler._spare.items()} == {
@@ -64,13 +64,13 @@ def test_a_recycler_keeps_the_memory_of_one_array_per_size():
 )
 def test_a_copy_shares_no_memory(twin):
     recycler = Recycler()
-    recycler.empty(SHAPE, np.int32)  # dropped at once, so that there is spare memory
+    recycler.empty(SHAPE, np.int32)  # freed immediately, so that its memory can be used again
     other = twin(recycler)
     first, second = recycler.empty(SHAPE, np.int32), other.empty(SHAPE, np.int32)
     assert not np.shares_memory(first, second)
 
 
-def test_arrays_of_many_threads_are_apart():
+def test_arrays_of_several_threads_share_no_memory():
     recycler, faults = Recycler(), []
 
     def work(number):
@@ -89,8 +89,8 @@ def test_arrays_of_many_threads_are_apart():
 
 
 @pytest.mark.parametrize("twin", [copy.deepcopy, lambda b: pickle.loads(pickle.dumps(b))])
-def test_turns_that_are_kept_stay_as_they_were(twin):
-    """A rollout that holds some turns and drops others sees the same as one with copies."""
+def test_turns_that_a_caller_keeps_do_not_change(twin):
+    """A rollout that keeps some turns and drops others sees the same as a rollout with copies."""
     batches = [armarl.SelfPlayBatch("armadora", 256) for _ in range(2)]
     turns = [batch.reset(seed=0) for batch in batches]
     kept, copies = [], []

@@ -1,4 +1,4 @@
-"""Threads that share a batch: which play, which wait, and the same games with any of them."""
+"""Threads that share a batch: they start, wait, and play the same games in any number."""
 
 import multiprocessing
 import os
@@ -42,7 +42,7 @@ def threads_here(_):
 
 @pytest.mark.parametrize("own", [None, 1])
 def test_worker_processes_share_the_cores(own):
-    """Each once took all of them, so that a search by the clock got only a part of its time."""
+    """Regression: each process used all cores. So a search got only a part of its time limit."""
     before = threads.get_threads()
     threads.set_threads(own)
     try:
@@ -52,14 +52,14 @@ def test_worker_processes_share_the_cores(own):
     assert found == 2 * [1 if own else max(1, threads.available_cores() // 2)]
 
 
-def test_batches_from_several_threads_at_once(two_threads):
+def test_several_threads_can_play_batches_at_the_same_time(two_threads):
     expected = a_trace()
     with ThreadPoolExecutor(4) as pool:
         traces = list(pool.map(a_trace, range(8)))
     assert traces == [expected] * 8
 
 
-def test_two_threads_play_a_batch(two_threads):
+def test_two_threads_play_a_batch_together(two_threads):
     both = Barrier(2)
 
     def driver(calls, progress, bounds, thread, batch):
@@ -67,7 +67,7 @@ def test_two_threads_play_a_batch(two_threads):
         shares = np.diff(bounds)
         assert (shares > 0).all()
         assert (np.diff(shares) <= 0).all()
-        both.wait(timeout=60)  # ends when both have arrived
+        both.wait(timeout=60)  # returns when both threads have arrived
         if thread == 0:
             progress[PLAYED] = bounds.size - 1
 
@@ -87,17 +87,17 @@ def test_the_caller_waits_for_a_thread_that_is_late(two_threads):
     assert played == [1]
 
 
-def test_the_caller_plays_alone_while_the_threads_are_busy(two_threads):
+def test_the_caller_plays_without_the_threads_while_they_are_busy(two_threads):
     expected = a_trace()
     workers, occupied = threads._workers(), Event()
     for _ in range(workers.number):
         workers.help(1, occupied.wait, (), threads._Helpers())
-    trace = a_trace()  # would wait forever
+    trace = a_trace()  # would wait for ever
     occupied.set()
     assert trace == expected
 
 
-def test_a_loop_that_does_not_compile(two_threads):
+def test_a_loop_that_does_not_compile_raises_its_error(two_threads):
     expected = a_trace()
     with pytest.raises(numba.TypingError):
         make_game("armadora").run(batch_loops.apply, 300, "no batch")
@@ -112,7 +112,7 @@ def test_a_forked_process_has_its_own_threads(two_threads):
     assert traces == [expected] * 3
 
 
-def test_the_number_of_threads():
+def test_the_number_of_threads_can_be_set():
     before = threads.get_threads()
     threads.set_threads(5)
     assert threads.get_threads() == 5

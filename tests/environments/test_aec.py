@@ -1,4 +1,4 @@
-"""The PettingZoo API: its contract, PettingZoo's checkers, and errors that new users meet."""
+"""The PettingZoo API: PettingZoo's checkers, the environment's behaviour, and error messages."""
 
 import copy
 import json
@@ -24,10 +24,10 @@ from armarl.players.simple_players import GreedyPlayer
 from armarl.roster.make_player import make_player
 from variants import every_game, every_rich_game, every_variant
 
-test_save_obs.__test__ = False  # PettingZoo's checker, not a test: it takes an environment
+test_save_obs.__test__ = False  # this is PettingZoo's checker and not a test of ours
 
-# `api_test` allows Dict observations only for environments that it knows by name. It also dislikes
-# the empty masks of agents that are not to move, which PettingZoo's own games have, too.
+# `api_test` allows Dict observations only for environments that it knows by name. It also reports
+# empty masks of agents that are not to move, although PettingZoo's own games have these masks too.
 UNAVOIDABLE = (
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be",
@@ -43,8 +43,8 @@ every_face = pytest.mark.parametrize("face", ["env", "raw_env"])
 
 @every_face
 @every_variant
-def test_pettingzoo_checkers(variant, face, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)  # test_save_obs would write pictures here
+def test_pettingzoo_s_checkers_pass(variant, face, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # test_save_obs would write pictures to the current folder
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         api_test(variant.aec(face), num_cycles=100)
@@ -58,13 +58,13 @@ def test_pettingzoo_checkers(variant, face, tmp_path, monkeypatch, capsys):
 
 
 @every_variant
-def test_pettingzoo_s_checker_of_states(variant):
+def test_pettingzoo_s_checker_of_states_passes(variant):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         state_test(variant.aec(), turn_based_aec_to_parallel(variant.aec()))
 
 
-# --- the contract --------------------------------------------------------------------------------
+# --- behaviour ----------------------------------------------------------------------------------
 
 
 @every_face
@@ -115,7 +115,7 @@ def test_a_whole_game(variant, face):
     assert several_in_a_row or not variant.long_turns
     result, cut_short = env.describe()["result"], variant.game == "armada"
     assert result.get("truncated", False) == cut_short
-    assert all(env.terminations.values())  # `max_turns` is a rule, and its return is 0
+    assert all(env.terminations.values())  # `max_turns` is a rule, and gives returns of 0
     assert not any(env.truncations.values())
     assert env.rewards == env._cumulative_rewards
     assert abs(sum(env.rewards.values())) < 1e-9
@@ -124,7 +124,7 @@ def test_a_whole_game(variant, face):
         won = env.game.sides[seat] in result["winners"]
         assert won or cut_short or env.rewards[agent] < 0
     expected = dict(env.rewards)
-    for agent in env.possible_agents:  # they leave one by one, in seat order
+    for agent in env.possible_agents:  # the agents leave one by one, in seat order
         assert env.agent_selection == agent
         observation, reward, terminated, truncated, info = env.last()
         assert (reward, info) == (expected[agent], {})
@@ -136,7 +136,7 @@ def test_a_whole_game(variant, face):
         assert env.observation_space(agent).contains(env.observe(agent))
 
 
-def test_the_reward_may_be_gold():
+def test_the_reward_can_be_gold():
     env, rng = armadora_v0.env(reward="gold"), np.random.default_rng(0)
     env.reset(seed=0)
     play_randomly(env, rng)
@@ -146,7 +146,7 @@ def test_the_reward_may_be_gold():
 
 
 def test_a_game_of_armada_can_be_won():
-    """Random play is cut short; scripted players play until one of them has won."""
+    """Random play stops at `max_turns`. Scripted players play until one of them has won."""
     env, rng = armada_v0.env(players=3), np.random.default_rng(0)
     player = GreedyPlayer(env.game)
     env.reset(seed=0)
@@ -165,24 +165,25 @@ def test_a_game_of_armada_can_be_won():
 
 @every_face
 @every_rich_game
-def test_seeds(variant, face):
+def test_a_seed_makes_games_reproducible(variant, face):
     first, second = variant.aec(face), variant.aec(face)
     first.reset(seed=7)
     second.reset(seed=7)
     assert first.state_bytes() == second.state_bytes()
     first.reset()
-    second.reset()  # continues with the game's own generator
+    second.reset()  # continues with the random number generator of the game
     assert first.state_bytes() == second.state_bytes()
     second.reset(seed=8)
     assert first.state_bytes() != second.state_bytes()
     fresh, other = variant.aec(face), variant.aec(face)
     fresh.reset()
     other.reset()
-    assert fresh.state_bytes() != other.state_bytes()  # each drew its own entropy
+    # Each environment took its own seed from the system.
+    assert fresh.state_bytes() != other.state_bytes()
 
 
 @every_rich_game
-def test_same_deal_as_the_game_itself(variant):
+def test_an_environment_deals_as_the_game_does(variant):
     env = variant.aec()
     env.reset(seed=-3)
     assert env._states.tobytes() == variant.make().new_states(-3).tobytes()
@@ -190,7 +191,7 @@ def test_same_deal_as_the_game_itself(variant):
 
 @every_face
 @every_variant
-def test_copies_in_mid_game(variant, face):
+def test_a_copy_in_mid_game_continues_alike(variant, face):
     env, rng = variant.aec(face), np.random.default_rng(2)
     env.reset(seed=3)
     play_randomly(env, rng, most=variant.midgame)
@@ -222,7 +223,7 @@ def test_a_finished_game_can_be_loaded(variant, face):
 
 
 @every_face
-def test_a_step_after_all_agents_have_left(face):
+def test_a_step_after_all_agents_have_left_is_an_error(face):
     env = getattr(armadora_v0, face)(players=2)
     env.reset(seed=0)
     play_randomly(env, np.random.default_rng(0))
@@ -233,7 +234,7 @@ def test_a_step_after_all_agents_have_left(face):
         with pytest.raises(ResetNeeded, match="all agents have left"):
             env.step(None)
     else:
-        env.step(None)  # PettingZoo's wrappers, too, only log it
+        env.step(None)  # PettingZoo's wrappers only log it too
     env.reset(seed=0)
     assert env.agents
 
@@ -258,7 +259,7 @@ def test_foreign_and_damaged_states_are_refused(variant):
 
 @every_face
 @every_rich_game
-def test_views_for_people(variant, face):
+def test_text_for_people_shows_what_a_seat_knows(variant, face):
     env = variant.aec(face, render_mode="ansi")
     env.reset(seed=0)
     play_randomly(env, np.random.default_rng(0), most=min(10, variant.midgame))
@@ -289,8 +290,8 @@ def test_a_placed_warrior_is_hidden(face):
 
 
 @every_face
-def test_the_chart_is_an_attribute(face):
-    """A graph of the places can be built from it, also through PettingZoo's wrappers."""
+def test_the_chart_of_an_environment_is_an_attribute(face):
+    """A user can make a graph of its places, even through PettingZoo's wrappers."""
     env = OrderEnforcingWrapper(getattr(armada_v0, face)())
     chart = env.unwrapped.chart
     assert isinstance(chart, Chart)
@@ -300,7 +301,7 @@ def test_the_chart_is_an_attribute(face):
     assert not hasattr(armadora_v0.env(), "chart")
 
 
-def test_another_chart_goes_with_the_game():
+def test_the_attribute_is_the_chart_of_the_game():
     renamed = json.loads(json.dumps(load_chart().as_dict()).replace('"s1"', '"bay"'))
     env, standard = armada_v0.env(chart=renamed), armada_v0.env()
     for each in (env, standard):
@@ -314,12 +315,12 @@ def test_another_chart_goes_with_the_game():
         env.load_state(standard.state_bytes())
 
 
-# --- errors, as a new user meets them ------------------------------------------------------------
+# --- errors that a new user meets ----------------------------------------------------------------
 
 
 @every_face
 @every_game
-def test_wrong_options(variant, face):
+def test_wrong_options_are_refused(variant, face):
     with pytest.raises(TypeError, match=r"keyword argument 'player'.*players.*reward, render_mode"):
         variant.aec(face, player=2)
     with pytest.raises(ValueError, match="2, 3 or 4 players, not 5"):
@@ -355,7 +356,7 @@ BROKEN_CHARTS = {
 
 @every_face
 @pytest.mark.parametrize("case", BROKEN_CHARTS)
-def test_a_broken_chart(case, face):
+def test_a_broken_chart_is_refused(case, face):
     break_it, message = BROKEN_CHARTS[case]
     chart = load_chart().as_dict()
     break_it(chart)
@@ -364,8 +365,8 @@ def test_a_broken_chart(case, face):
 
 
 @every_face
-def test_the_lair_farthest_from_nobodys_follows_the_chart(face):
-    """ADA-12: it was once the colour opposite to nobody's, wherever its lair lay."""
+def test_the_lair_farthest_from_the_neutral_one_depends_on_the_chart(face):
+    """Regression (ADA-12): it was always the colour opposite in play order, on every chart."""
     other, chart = {"raspberry": "blue", "blue": "raspberry"}, load_chart().as_dict()
     for territory in chart["territories"]:
         territory["lair"] = other.get(territory["lair"], territory["lair"])
@@ -395,7 +396,7 @@ def test_the_lair_farthest_from_nobodys_follows_the_chart(face):
         (0, "the chart has 381 borders; at most 380 are allowed"),
     ],
 )
-def test_a_chart_that_is_too_large(face, grow, said):
+def test_a_chart_that_is_too_large_is_refused(face, grow, said):
     chart = load_chart().as_dict()
     deep = [f"deep{i}" for i in range(grow)]
     pairs = [[square, "s1"] for square in deep]
@@ -409,7 +410,7 @@ def test_a_chart_that_is_too_large(face, grow, said):
         getattr(armada_v0, face)(chart=chart)
 
 
-def test_no_chart():
+def test_an_object_that_is_not_a_chart_is_refused():
     with pytest.raises(
         ChartError, match="a chart must be a path, the text of a chart file or a mapping, not 5"
     ):
@@ -419,13 +420,13 @@ def test_no_chart():
 
 
 @pytest.mark.parametrize("max_turns", [0, -1, 2.5, True, None, 10**7])
-def test_a_wrong_length(max_turns):
+def test_a_wrong_number_of_turns_is_refused(max_turns):
     with pytest.raises(ValueError, match="max_turns must be a whole number from 1 to"):
         armada_v0.env(max_turns=max_turns)
 
 
 @every_game
-def test_raw_errors(variant):
+def test_a_raw_environment_raises_errors(variant):
     env = variant.aec("raw_env")
     with pytest.raises(AttributeError, match="agent_selection cannot be accessed before reset"):
         env.step(0)
@@ -447,7 +448,7 @@ def test_raw_errors(variant):
 
 
 @every_face
-def test_an_agent_that_there_is_not(face):
+def test_an_unknown_agent_is_refused(face):
     env = getattr(armadora_v0, face)(players=3)
     env.reset(seed=1)
     for ask in (env.observe, env.observation_space, env.action_space):
@@ -459,8 +460,8 @@ def test_an_agent_that_there_is_not(face):
 
 
 @every_face
-def test_integers_of_every_kind_are_actions(face):
-    """`env()` once refused torch's integers as outside the space."""
+def test_integers_of_every_type_are_actions(face):
+    """Regression: `env()` refused torch's integers as outside the space."""
     env = getattr(armadora_v0, face)()
     for action in (np.array(3), np.uint8(3), torch.tensor(3)):
         env.reset(seed=1)
@@ -479,7 +480,7 @@ def test_integers_of_every_kind_are_actions(face):
     ],
     ids=lambda value: str(value)[:30] if not isinstance(value, int) or value < 2**70 else "huge",
 )
-def test_what_is_no_action_at_all_ends_nothing(wrong, reason):
+def test_a_value_that_is_not_an_action_ends_no_game(wrong, reason):
     env = armadora_v0.env()
     env.reset(seed=1)
     with pytest.raises(AssertionError, match=f"^action is not in action space: {reason}"):
@@ -487,7 +488,7 @@ def test_what_is_no_action_at_all_ends_nothing(wrong, reason):
     assert not any(env.terminations.values())
 
 
-def test_an_action_that_costs_more_coups_than_are_left():
+def test_an_action_that_costs_more_coups_than_remain_is_illegal():
     env, rng = armada_v0.raw_env(cards=True), np.random.default_rng(0)
     env.reset(seed=0)
     while (turn := env.describe()["turn"])["stage"] != "order" or turn["coups"] != 1:
@@ -509,12 +510,12 @@ def test_an_illegal_action_is_explained(variant, caplog):
     assert env.rewards == {"player_0": -1.0, "player_1": 0.0}
 
 
-# --- players in the loop -------------------------------------------------------------------------
+# --- players that use an environment -------------------------------------------------------------
 
 
 @every_face
 @every_variant
-def test_a_player_plays_by_the_concealed_state(variant, face):
+def test_a_player_can_choose_from_the_concealed_state(variant, face):
     env, rng = variant.aec(face), np.random.default_rng(0)
     player = make_player("greedy", env.game)
     env.reset(seed=3)
@@ -526,13 +527,13 @@ def test_a_player_plays_by_the_concealed_state(variant, face):
         states = env.concealed_state()
         (action,) = player.choose(states, np.array([seat]), rng.random(1))
         assert states.shape == (1,)
-        states[:] = np.zeros(1, states.dtype)  # a copy, so writing to it is harmless
+        states[:] = np.zeros(1, states.dtype)  # a copy, so a player may write to it
         assert env.state_bytes() == before
         env.step(action)
 
 
 @every_rich_game
-def test_the_concealed_state_tells_no_secrets(variant):
+def test_the_concealed_state_reveals_no_secrets(variant):
     env = variant.aec("raw_env")
     env.reset(seed=5)
     play_randomly(env, np.random.default_rng(1), 12)
@@ -544,7 +545,7 @@ def test_the_concealed_state_tells_no_secrets(variant):
 
 
 @every_face
-def test_there_is_no_concealed_state(face):
+def test_an_error_explains_why_there_is_no_concealed_state(face):
     env = getattr(armadora_v0, face)()
     with pytest.raises(AttributeError, match="cannot be accessed before reset"):
         env.concealed_state()

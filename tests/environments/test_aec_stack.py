@@ -1,4 +1,4 @@
-"""The PettingZoo API does what the standard wrapper stack makes of our raw environment."""
+"""`env()` behaves exactly as PettingZoo's standard wrappers around our raw environment."""
 
 import numpy as np
 import pytest
@@ -19,19 +19,19 @@ def standard_stack(variant):
 
 
 def _own_reason(text):
-    """Return the part of a message that we add to PettingZoo's text."""
+    """Return the part of an error message that we add to PettingZoo's text."""
     return text.partition("action is not in action space")[2]
 
 
 class Pair:
-    """Our `env()`, and PettingZoo's stack around `raw_env()`, driven alike and compared."""
+    """Our `env()` and PettingZoo's wrappers around `raw_env()`. Both get the same calls."""
 
     def __init__(self, variant, caplog):
         self.ours, self.stack = variant.aec(), standard_stack(variant)
         self.caplog = caplog
 
     def outcome(self, env, act):
-        """Return the result or error of a call, and its warnings without our own reasons."""
+        """Return the result or error of a call, and its warnings without the reasons we add."""
         self.caplog.clear()
         try:
             result = act(env)
@@ -40,7 +40,7 @@ class Pair:
         return result, [text for text in self.caplog.messages if " is illegal: " not in text]
 
     def both(self, act):
-        """Act on both alike; return the outcome."""
+        """Make the same call to both, check that the outcomes are equal, and return the outcome."""
         ours, stack = self.outcome(self.ours, act), self.outcome(self.stack, act)
         assert ours == stack
         return ours
@@ -55,7 +55,7 @@ AS_INTEGERS = (int, np.int32, np.int64, np.uint16, np.array)
 
 
 def random_act(pair, rng):
-    """Make a random call like a user's: mostly a legal action, sometimes anything else."""
+    """Make a random call as a user might: usually a legal action, sometimes anything else."""
     kind = rng.random()
     if not pair.ours.agents:
         return lambda env: env.step(None)
@@ -85,11 +85,11 @@ def random_act(pair, rng):
 
 @every_variant
 @pytest.mark.filterwarnings("ignore:.*render")
-def test_equal_to_the_stack_in_random_use(variant, caplog):
+def test_random_calls_have_equal_outcomes(variant, caplog):
     pair, rng = Pair(variant, caplog), np.random.default_rng(11)
     for game in range(6):
         pair.both(lambda env: env.reset(seed=game if game % 3 else None))  # noqa: B023
-        if game == 0:  # unseeded: each drew its own entropy
+        if game == 0:  # without a seed, each environment took its own from the system
             pair.both(lambda env: env.reset(seed=99))
         after_end = 0
         while after_end < 3:
@@ -102,7 +102,7 @@ def test_equal_to_the_stack_in_random_use(variant, caplog):
 
 
 @every_game
-def test_equal_to_the_stack_before_reset(variant, caplog):
+def test_calls_before_reset_have_equal_outcomes(variant, caplog):
     pair = Pair(variant, caplog)
     for call in ("render", "state", "agent_iter"):
         (error, _message), _ = pair.both(lambda env: getattr(env, call)())  # noqa: B023
@@ -120,7 +120,7 @@ def test_equal_to_the_stack_before_reset(variant, caplog):
 
 @every_rich_game
 @pytest.mark.filterwarnings("ignore:.*seems to ignore the action mask")
-def test_equal_to_the_stack_at_every_first_action(variant, caplog):
+def test_every_first_action_has_equal_outcomes(variant, caplog):
     pair = Pair(variant, caplog)
     number = len(pair.ours.game.actions)
     for action in range(0, number, max(7, number // 100)):
@@ -130,13 +130,13 @@ def test_equal_to_the_stack_at_every_first_action(variant, caplog):
 
 
 @every_game
-def test_equal_to_the_stack_in_agent_iter(variant, caplog):
+def test_agent_iter_has_equal_outcomes(variant, caplog):
     pair, rng = Pair(variant, caplog), np.random.default_rng(0)
     pair.both(lambda env: env.reset(seed=2))
     walks = {env: iter(env.agent_iter(20)) for env in (pair.ours, pair.stack)}
     agent, _ = pair.both(lambda env: next(walks[env]))
     assert agent == "player_0"
-    error, _ = pair.both(lambda env: next(walks[env]))  # no step in between
+    error, _ = pair.both(lambda env: next(walks[env]))  # without a step in between
     assert error[0] is AssertionError
     action = random_action(pair.ours, rng)
     pair.both(lambda env: env.step(action))
@@ -146,8 +146,8 @@ def test_equal_to_the_stack_in_agent_iter(variant, caplog):
 
 
 @every_variant
-def test_the_stack_works_around_ours(variant):
-    """PettingZoo's wrappers set attributes on the unwrapped environment, which must accept them."""
+def test_pettingzoo_s_wrappers_can_wrap_our_environment(variant):
+    """They set attributes on the unwrapped environment, which must accept them."""
     env = standard_stack(variant)
     env.reset(seed=0)
     env.step(some_illegal_action(env))

@@ -1,4 +1,4 @@
-"""Rules of Armada as a user of the PettingZoo environment meets them."""
+"""Rules of Armada, tested through the PettingZoo environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reference.armada.table import Table
 
 
 def environment(table: Table) -> RawAECEnv:
-    """An environment that loads a position as a saved game, which checks that it is lawful."""
+    """Return an environment that loads a position as a saved game, which checks the position."""
     game = table.match.game
     env = armada_v0.env(players=game.players, **game.options)
     table.legal()
@@ -29,7 +29,7 @@ def environment(table: Table) -> RawAECEnv:
 
 
 def offered(env: RawAECEnv, verb: str) -> set[str]:
-    """The legal actions of the agent to move that begin with `verb`, by the observed mask."""
+    """Return the legal actions of the agent to move that begin with `verb`, by its mask."""
     mask = env.last()[0]["action_mask"]
     texts = {env.action_text(int(action)) for action in np.flatnonzero(mask)}
     return {text for text in texts if text.startswith(verb)}
@@ -41,7 +41,7 @@ def play(env: RawAECEnv, *texts: str) -> None:
 
 
 def first_turn(seed: int, **options: Any) -> RawAECEnv:
-    """An environment after the preliminary turn: every colour put all bands on its last city."""
+    """Return an environment after the preliminary turn: a colour's bands are on its last city."""
     env = armada_v0.env(**options)
     env.reset(seed=seed)
     while env.describe()["turn"]["stage"] == "preliminary":
@@ -72,7 +72,7 @@ def test_ada_24_scuttling() -> None:
 
 @pytest.mark.parametrize("seed", [18, 21])
 def test_ada_32_shipyard_in_the_first_turn_of_three(seed: int) -> None:
-    """Regression: the ships of nobody's colour, which never sailed, could be taken at once."""
+    """Regression: the neutral colour's ships never sailed, but they could be taken immediately."""
     env = first_turn(seed, players=3, cards=True)
     view = env.describe()
     holder = next(p for p, hand in enumerate(view["hands"]) if "shipyard" in hand)
@@ -105,7 +105,7 @@ def test_ada_28_claims() -> None:
 
 
 def test_ada_28_every_claim_of_a_game() -> None:
-    """From the deal: who is in victory has a claim; it is kept for a turn, then judged."""
+    """From the deal on, a colour in victory has a claim, which is judged one turn later."""
     env, rng = armada_v0.env(players=3, cards=True), np.random.default_rng(2)
     env.reset(seed=3)
     player, laid = GreedyPlayer(env.game), 0
@@ -122,7 +122,8 @@ def test_ada_28_every_claim_of_a_game() -> None:
         assert new <= {before["turn"]["colour"]}
         observed = env.observe("player_0")["observation"]
         assert ((observed[at["victory"]] == 1) <= (observed[at["claim"]] > 0)).all()
-        for colour in set(before["claims"]) - set(after["claims"]):  # withdrawn as its turn ended
+        # Withdrawn at the end of its turn.
+        for colour in set(before["claims"]) - set(after["claims"]):
             assert before["turn"]["colour"] == colour
             assert after["turn"]["number"] > before["turn"]["number"]
     assert laid

@@ -1,4 +1,4 @@
-"""Batches of games match each game alone in the AEC environment, byte for byte."""
+"""Each game of a batch is equal, byte for byte, to the same game in the AEC environment."""
 
 import copy
 import pickle
@@ -25,7 +25,7 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 @pytest.fixture(params=[1, 3], ids=["1-thread", "3-threads"])
 def several_threads(request, small_shares):
-    """Small batches run on one thread, and on three."""
+    """Play small batches on one thread, and then on three."""
     before = threads.get_threads()
     threads.set_threads(request.param)
     yield
@@ -33,7 +33,7 @@ def several_threads(request, small_shares):
 
 
 def alone(game, size=SIZE, reward="win", seed=0):
-    """Put each game of a batch in its own AEC environment."""
+    """Return an AEC environment for each game of a batch."""
     envs = [RawAECEnv(game, reward, None) for _ in range(size)]
     for i, env in enumerate(envs):
         env.reset(seed + i)
@@ -45,7 +45,7 @@ def over(env):
 
 
 def assert_same(turn, i, batch, env):
-    """Check that row `i` of a batch shows what the AEC environment does."""
+    """Check that row `i` of a batch shows the same as the AEC environment."""
     assert batch.states[i].tobytes() == env._states[0].tobytes()
     if over(env):
         assert not turn.masks[i].any()
@@ -60,7 +60,7 @@ def assert_same(turn, i, batch, env):
 
 
 @every_variant
-def test_game_i_of_a_batch_is_the_game_alone(variant, several_threads):
+def test_each_game_of_a_batch_is_equal_to_a_single_game(variant, several_threads):
     game, rng = variant.make(), np.random.default_rng(0)
     batch, envs = SelfPlayBatch(game, SIZE), alone(game, seed=11)
     turn, ended = batch.reset(seed=11), 0
@@ -85,8 +85,8 @@ def test_game_i_of_a_batch_is_the_game_alone(variant, several_threads):
 
 @every_mode
 @every_game
-def test_modes_of_autoreset(variant, mode):
-    """NEXT_STEP and DISABLED show the end and begin the next game later; it is the same game."""
+def test_autoreset_modes_play_the_same_games(variant, mode):
+    """NEXT_STEP and DISABLED show the end first. The next game, which begins later, is the same."""
     game, rng = variant.make(), np.random.default_rng(1)
     batch, envs = SelfPlayBatch(game, SIZE, autoreset_mode=mode), alone(game)
     turn, ended = batch.reset(seed=0), 0
@@ -95,7 +95,7 @@ def test_modes_of_autoreset(variant, mode):
         resting = np.array([over(env) for env in envs])
         turn = batch.step(actions)
         for i, (env, action) in enumerate(zip(envs, actions, strict=True)):
-            if resting[i]:  # only with NEXT_STEP
+            if resting[i]:  # this happens only with NEXT_STEP
                 env.reset()
                 assert turn.ends[i] == PLAYING
                 assert not turn.rewards[i].any()
@@ -121,8 +121,8 @@ def test_modes_of_autoreset(variant, mode):
 
 
 @every_rich_game
-def test_any_size_and_any_number_of_threads(variant, small_shares):
-    """The first games of a large batch on several threads match a small batch on one."""
+def test_the_size_and_the_number_of_threads_change_no_game(variant, small_shares):
+    """The first games of a large batch on several threads are equal to a small batch on one."""
     game, before, traces = variant.make(), threads.get_threads(), []
     for size, number in ((5, 1), (64, 1), (64, 4), (301, 3)):
         threads.set_threads(number)
@@ -143,14 +143,14 @@ def test_any_size_and_any_number_of_threads(variant, small_shares):
 
 
 @every_rich_game
-def test_the_caller_s_arrays_are_written_into(variant):
+def test_results_are_written_to_the_caller_s_arrays(variant):
     batch, other = (SelfPlayBatch(variant.make(), SIZE) for _ in range(2))
     mine, rng = batch.new_turn(), np.random.default_rng(0)
     assert batch.reset(seed=0, out=mine) is mine
     turn = other.reset(seed=0)
     for _ in range(50):
         actions = tiny.random_actions(mine.masks, rng)
-        mine.masks[:] = 1  # callers may write here: legality is not read from it
+        mine.masks[:] = 1  # callers may write here, because the masks are not read again
         assert batch.step(actions, out=mine) is mine
         before, turn = turn, other.step(actions)
         for name, column in vars(turn).items():
@@ -181,7 +181,7 @@ def test_an_illegal_action_ends_its_game(variant):
 
 
 @every_rich_game
-def test_copies_in_mid_game(variant):
+def test_a_copy_in_mid_game_continues_alike(variant):
     batch, rng = SelfPlayBatch(variant.make(), SIZE), np.random.default_rng(0)
     turn = batch.reset(seed=5)
     for _ in range(40):
@@ -196,7 +196,7 @@ def test_copies_in_mid_game(variant):
                 assert np.array_equal(column, getattr(again, name))
 
 
-def test_seeds_one_for_all_or_one_each():
+def test_a_batch_takes_one_seed_or_one_for_each_game():
     batch = SelfPlayBatch("armadora", 3, players=3)
     batch.reset(seed=[4, 9, -1])
     assert batch.states.tobytes() == batch.game.new_states(np.array([4, 9, -1])).tobytes()
@@ -210,8 +210,8 @@ def test_seeds_one_for_all_or_one_each():
     assert dealt[0].states.tobytes() != dealt[1].states.tobytes()
 
 
-def test_the_first_games_of_a_seed_go_on_with_their_own_chance():
-    """Like the AEC environment, a reset without a seed continues with the games' generators."""
+def test_a_reset_without_a_seed_continues_the_random_numbers_of_each_game():
+    """The AEC environment does the same."""
     batch, envs = SelfPlayBatch("armadora", 2), alone(make_game("armadora"), 2)
     batch.reset(seed=0)
     batch.reset()
@@ -252,7 +252,7 @@ def test_the_first_games_of_a_seed_go_on_with_their_own_chance():
         (lambda: begun().reset(games=np.zeros(2, bool)), ValueError, "at least one game"),
     ],
 )
-def test_what_is_refused(call, error, message):
+def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
 
@@ -289,7 +289,7 @@ def test_columns_of_other_lengths_are_refused():
 
 
 @pytest.mark.parametrize("seat", [-1, 2])
-def test_a_seat_that_there_is_not_is_refused(seat):
+def test_a_seat_out_of_range_is_refused(seat):
     game = make_game("armadora")
     states, seats = game.new_states(np.arange(3)), np.array([0, seat, 1])
     for call in (
@@ -301,7 +301,7 @@ def test_a_seat_that_there_is_not_is_refused(seat):
             call()
 
 
-def test_the_names_of_the_modes():
+def test_autoreset_modes_can_be_given_by_name():
     for name in ("SAME_STEP", "same_step", "SameStep", AutoresetMode.SAME_STEP):
         assert SelfPlayBatch("armadora", 1, autoreset_mode=name).autoreset_mode is (
             AutoresetMode.SAME_STEP
@@ -312,7 +312,7 @@ def test_the_names_of_the_modes():
 
 
 @every_variant
-def test_playouts_are_games_of_random_players(variant, several_threads):
+def test_playouts_are_equal_to_games_of_random_players(variant, several_threads):
     game = variant.make()
     states, seeds = game.new_states(np.arange(SIZE)), np.arange(50, 50 + SIZE)
     middle = game.taken(states, np.arange(SIZE))
@@ -331,13 +331,13 @@ def test_playouts_are_games_of_random_players(variant, several_threads):
     returns, lengths = game.playouts(middle, seeds)
     assert np.array_equal(returns, first[0])
     assert np.array_equal(lengths, first[1])
-    returns, lengths = game.playouts(states, seeds)  # of games that are already over
+    returns, lengths = game.playouts(states, seeds)  # games that are already over
     assert np.array_equal(returns, first[0])
     assert not lengths.any()
 
 
-def test_playouts_choose_evenly():
-    """All legal actions are equally likely, in whichever block of the mask they are."""
+def test_playouts_choose_uniformly():
+    """All legal actions are equally likely, in every block of the mask."""
     game = make_game("armada", cards=True)
     states = game.taken(game.new_states(3), np.zeros(1, np.int64))
     game.playouts(states, np.array([1]))
@@ -348,4 +348,5 @@ def test_playouts_choose_evenly():
     actions = game.random_actions(masks, game.new_chance(rng.integers(1 << 60, size=tries)))
     found, counts = np.unique(actions, return_counts=True)
     assert found.tolist() == legal
-    assert ((counts - tries / 7) ** 2 / (tries / 7)).sum() < 22.5  # chi-square, 6 d.o.f., 0.1 %
+    # Chi-square test, 6 degrees of freedom, 0.1 %.
+    assert ((counts - tries / 7) ** 2 / (tries / 7)).sum() < 22.5

@@ -1,4 +1,4 @@
-"""Copies and pickles of every face, with every kind of player, at every moment."""
+"""Copies and pickles of every kind of environment, with every kind of player, at any time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WAYS = [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), out_of_band]
 
 
 def going_on(env: Any, steps: int) -> list[Any]:
-    """Play random legal actions, drawn from a fixed seed, and begin again after each end."""
+    """Play random legal actions from a fixed seed, and reset after each end."""
     rng, given = np.random.default_rng(2), []
     for _ in range(steps):
         masks = env.get_wrapper_attr("action_masks")()
@@ -70,7 +70,7 @@ def aec(env: Any, steps: int) -> list[Any]:
 
 
 def self_play(env: SelfPlayBatch, steps: int) -> list[Any]:
-    """Play the action of a fixed draw in every game of a batch that has been reset."""
+    """Play an action, by a fixed random number, in every game of a batch that has been reset."""
     given, chance = [], env.game.new_chance(np.arange(env.size))
     for _ in range(steps):
         actions = env.game.random_actions(env.game.legal_masks(env.states), chance)
@@ -79,7 +79,7 @@ def self_play(env: SelfPlayBatch, steps: int) -> list[Any]:
 
 
 def reset(env: Any) -> None:
-    if hasattr(env, "seed"):  # SB3
+    if hasattr(env, "seed"):  # SB3's environments
         env.seed(5)
         env.reset()
     else:
@@ -102,8 +102,8 @@ JUDGE, CRITIC, NETWORK = "armadora-2p", "armada-2p", "armada-2p-ppo"
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_a_copy_at_every_moment_plays_on_to_equal_bytes(face: str) -> None:
-    """A judge of positions as an opponent once made every copy a TypeError."""
+def test_a_copy_continues_with_equal_bytes(face: str) -> None:
+    """Regression: a copy of an environment with a judge as opponent raised a TypeError."""
     make, play = FACES[face]
     for steps, way in itertools.product([None, 0, 3, 40], WAYS):
         env = make("armadora", JUDGE)
@@ -118,7 +118,7 @@ def test_a_copy_at_every_moment_plays_on_to_equal_bytes(face: str) -> None:
 
 @pytest.mark.parametrize("rivals", [CRITIC, NETWORK])
 @pytest.mark.parametrize("face", ["seat", "vector", "sb3"])
-def test_copies_with_the_other_kinds_of_weights(face: str, rivals: str) -> None:
+def test_copies_work_with_critics_and_networks_as_opponents(face: str, rivals: str) -> None:
     make, play = FACES[face]
     env = make("armada", rivals)
     reset(env)
@@ -128,7 +128,7 @@ def test_copies_with_the_other_kinds_of_weights(face: str, rivals: str) -> None:
 
 
 class Mine:
-    """A player of a user's own."""
+    """A player of a user."""
 
     def __init__(self, game: Any) -> None:
         self.name, self.game = "mine", game
@@ -180,8 +180,8 @@ def test_tables_and_mappings_can_be_copied() -> None:
     assert copy.deepcopy(game.observation) is game.observation  # it never changes
 
 
-def test_a_copy_in_the_midst_of_a_choice_is_free() -> None:
-    """The copied games are half played, so they begin anew with a seed; nobody is asked there."""
+def test_a_copy_made_during_a_choice_can_be_used() -> None:
+    """The copied games are half played, so they need a reset with a seed."""
     copies = []
 
     class Looks(Mine):
@@ -200,12 +200,12 @@ def test_a_copy_in_the_midst_of_a_choice_is_free() -> None:
 
 
 def _played(pickled: bytes) -> bytes:
-    """Play on in another process."""
+    """Continue a pickled environment in another process."""
     faces = pickle.loads(pickled)
     return pickle.dumps([FACES[face][1](env, 6) for face, env in faces.items()])
 
 
-def test_another_process_plays_on_to_equal_bytes() -> None:
+def test_another_process_continues_with_equal_bytes() -> None:
     faces = {}
     for face, (make, play) in FACES.items():
         faces[face] = make("armadora", JUDGE)

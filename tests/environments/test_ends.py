@@ -1,4 +1,4 @@
-"""Ends by the rules are terminations in every face, and a user's limits are truncations."""
+"""Ends by the rules are terminations in every environment. Limits of the user are truncations."""
 
 from __future__ import annotations
 
@@ -69,16 +69,16 @@ FACES = {
 
 @pytest.mark.parametrize("face", FACES)
 def test_max_turns_terminates_with_a_return_of_0(face: str) -> None:
-    """SB3's `VecEnv` once reported it as truncated, so MaskablePPO added a value of its own."""
+    """Regression: SB3's `VecEnv` reported a truncation, so MaskablePPO added its critic's value."""
     assert FACES[face](**SHORT) == (0.0, True, False)
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_a_limit_of_the_users_truncates(face: str) -> None:
+def test_a_limit_of_the_user_truncates(face: str) -> None:
     assert FACES[face](**SHORT, max_episode_steps=4) == (0.0, False, True)
 
 
-def test_max_turns_in_self_play() -> None:
+def test_max_turns_terminates_self_play() -> None:
     batch = SelfPlayBatch("armada", 2, **SHORT)
     turn = batch.reset(seed=0)
     while not turn.terminated.any():
@@ -88,7 +88,7 @@ def test_max_turns_in_self_play() -> None:
 
 
 @pytest.mark.parametrize(("more", "highest"), [({}, 0.0), ({"max_episode_steps": 4}, 5.0)])
-def test_maskable_ppo_adds_its_critic_s_value_to_truncations_alone(
+def test_maskable_ppo_adds_its_critic_s_value_only_to_truncations(
     more: dict[str, int], highest: float
 ) -> None:
     env = make_vec_env("armada", 2, seed=0, **SHORT, **more)

@@ -1,4 +1,4 @@
-"""Masks where libraries look for them, and warnings for learners that do not use any."""
+"""Masks are where RL libraries look for them, and learners that ignore them are warned."""
 
 import warnings
 from functools import partial
@@ -30,7 +30,7 @@ TIANSHOU = {"mask": "observation", "observation_key": "obs", "mask_key": "mask"}
 
 @every_face
 @every_variant
-def test_masks_in_the_infos_of_agents(variant, face):
+def test_masks_are_in_the_infos_of_agents(variant, face):
     usual, env = variant.aec(face), variant.aec(face, mask="info", mask_key="legal")
     rng = np.random.default_rng(0)
     for each in (usual, env):
@@ -58,7 +58,7 @@ def test_masks_in_the_infos_of_agents(variant, face):
 
 @every_face
 @every_rich_game
-def test_pettingzoo_takes_masks_in_infos(variant, face):
+def test_pettingzoo_reads_masks_in_infos(variant, face):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
@@ -68,7 +68,7 @@ def test_pettingzoo_takes_masks_in_infos(variant, face):
 
 @every_game
 @pytest.mark.parametrize("place", [{"mask": "info"}, {}], ids=["info", "observation"])
-def test_the_stack_reads_them_as_we_do(variant, place):
+def test_pettingzoo_s_wrappers_read_masks_as_we_do(variant, place):
     ours = variant.aec(**place)
     stack = TerminateIllegalWrapper(variant.aec("raw_env", **place), illegal_reward=-1)
     stack = OrderEnforcingWrapper(AssertOutOfBoundsWrapper(stack))
@@ -85,7 +85,7 @@ def test_the_stack_reads_them_as_we_do(variant, place):
 
 
 @every_game
-def test_names_in_observations_of_agents(variant):
+def test_names_of_parts_of_observations_can_be_chosen(variant):
     env = variant.aec(**TIANSHOU)
     env.reset(seed=0)
     usual = variant.aec()
@@ -98,7 +98,7 @@ def test_names_in_observations_of_agents(variant):
 
 
 @every_game
-def test_the_state_is_what_all_observe(variant):
+def test_the_state_contains_the_observations_of_all_agents(variant):
     env = variant.aec()
     env.reset(seed=0)
     state = env.state()
@@ -111,7 +111,7 @@ def test_the_state_is_what_all_observe(variant):
 
 
 @every_variant
-def test_masks_in_observations(variant):
+def test_masks_can_be_in_observations(variant):
     env = variant.seat_env(**RLLIB)
     usual = variant.seat_env()
     with warnings.catch_warnings():
@@ -136,7 +136,7 @@ def test_masks_in_observations(variant):
 
 
 @every_game
-def test_infos_are_numpy_s_and_of_constant_keys(variant):
+def test_infos_contain_numpy_values_and_have_constant_keys(variant):
     env = variant.seat_env(players=3)
     _, info = env.reset(seed=0)
     infos = [info, env.step(int(info["action_mask"].argmax()))[-1]]
@@ -152,7 +152,7 @@ def test_infos_are_numpy_s_and_of_constant_keys(variant):
 
 
 @every_game
-def test_spaces_have_short_texts(variant):
+def test_the_text_of_a_space_is_short(variant):
     name = f"armarl/{variant.title}-v0"
     for options in ({}, RLLIB):
         env = gymnasium.make(name, **options)
@@ -169,7 +169,7 @@ def test_spaces_have_short_texts(variant):
     assert len(repr(aec.state_space)) < 70
 
 
-# --- what is refused, and what is said -----------------------------------------------------------
+# --- errors and warnings -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_spaces_have_short_texts(variant):
         ({"mask": "info", "mask_key": "final_info"}, "mask_key 'final_info' is the name"),
     ],
 )
-def test_wrong_places(options, message):
+def test_unknown_places_for_masks_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         gymnasium.make("armarl/Armadora-v0", **options)
     with pytest.raises(ValueError, match=message):
@@ -222,13 +222,13 @@ every_way = pytest.mark.parametrize("lose", [lose_aec, lose_single, lose_vector,
 
 
 @every_way
-def test_a_learner_that_reads_no_mask_is_told_once(lose):
+def test_a_learner_that_ignores_masks_is_warned_once(lose):
     with pytest.warns(UserWarning, match="the learner seems to ignore the action mask") as caught:
         lose(3 * MANY_ILLEGAL)
     assert len([w for w in caught if "action mask" in str(w.message)]) == 1
 
 
-def test_what_a_learner_without_masks_is_told_to_do():
+def test_the_warning_says_how_to_use_masks():
     """SB3's API has no mask options, so the message must not advise them."""
     with pytest.warns(UserWarning, match="Use MaskablePPO of sb3-contrib"):
         lose_vec_env(MANY_ILLEGAL)
@@ -239,13 +239,13 @@ def test_what_a_learner_without_masks_is_told_to_do():
 
 
 @every_way
-def test_few_illegal_actions_are_no_habit(lose):
+def test_a_few_illegal_actions_give_no_warning(lose):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         lose(MANY_ILLEGAL - 1)
 
 
-def test_a_lawful_end_begins_the_count_anew():
+def test_a_legal_end_resets_the_count_of_illegal_actions():
     env = gymnasium.make("armarl/Armadora-mini-v0").unwrapped
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -260,16 +260,16 @@ def test_a_lawful_end_begins_the_count_anew():
 
 @pytest.mark.parametrize("key", ["mask_key", "observation_key"])
 @pytest.mark.parametrize("value", [5, None, b"mask", ["mask"]])
-def test_keys_that_are_no_text(key, value):
-    """Regression: they raised AttributeErrors about `startswith`, or were taken."""
+def test_keys_that_are_not_text_are_refused(key, value):
+    """Regression: they raised AttributeErrors about `startswith`, or were accepted."""
     for make in MAKERS:
         with pytest.raises(TypeError, match=f"{key} must be text"):
             make(**{key: value})
 
 
 @pytest.mark.parametrize("options", [5, "options", [1], True])
-def test_options_of_a_reset_that_are_none(options):
-    """Regression: some raised AttributeErrors about `get`, others took them."""
+def test_reset_options_that_are_not_a_mapping_are_refused(options):
+    """Regression: some raised AttributeErrors about `get`, and others were accepted."""
     for make in MAKERS:
         env = make()
         with pytest.raises(TypeError, match="options must be a dictionary or None"):
@@ -278,8 +278,8 @@ def test_options_of_a_reset_that_are_none(options):
 
 
 @pytest.mark.parametrize("name", [None, ["armadora"], {}, b"armadora", 5])
-def test_names_that_are_no_text(name):
-    """Regression: lists raised bare TypeErrors about hashes."""
+def test_names_that_are_not_text_are_refused(name):
+    """Regression: lists raised TypeErrors about hashes, without an explanation."""
     with pytest.raises(TypeError, match="the name of a game must be text"):
         make_game(name)
     env = armadora_v0.raw_env()

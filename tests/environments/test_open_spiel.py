@@ -1,4 +1,4 @@
-"""OpenSpiel's view of our games: the same games, and its algorithms run on them."""
+"""Our games in OpenSpiel are the same games, and OpenSpiel's algorithms run on them."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def play(state, rng, most=10**9):
 
 
 @every_variant
-def test_it_is_the_same_game(variant):
+def test_openspiel_plays_the_same_game(variant):
     ours, theirs = variant.make(), load(variant, seed=7)
     assert theirs.num_players() == ours.players
     assert theirs.num_distinct_actions() == len(ours.actions)
@@ -65,7 +65,7 @@ def moves_of(state):
 
 
 @every_rich_game
-def test_copies_and_saved_states(variant):
+def test_states_can_be_copied_and_saved(variant):
     game, rng = load(variant), np.random.default_rng(1)
     for moment in (game.new_initial_state(), play(dealt(game), rng, most=variant.midgame)):
         read = game.deserialize_state(moment.serialize())
@@ -84,7 +84,7 @@ def test_copies_and_saved_states(variant):
 
 
 @every_rich_game
-def test_resampling_keeps_what_the_player_knows(variant):
+def test_resampling_keeps_the_knowledge_of_the_player(variant):
     game, rng = load(variant), np.random.default_rng(3)
     state = play(dealt(game), rng, most=variant.midgame)
     seat, others, resampler = state.current_player(), set(), Resampler(seed=0)
@@ -97,7 +97,8 @@ def test_resampling_keeps_what_the_player_knows(variant):
             assert world.history() == state.history()
             others.add(world.information_state_string((seat + 1) % 3))
     assert len(others) > 1
-    assert state.information_state_string((seat + 1) % 3) not in others  # it reveals nothing
+    # What the player knows reveals no other information state.
+    assert state.information_state_string((seat + 1) % 3) not in others
     assert state.resampled(seat, 5).serialize() == state.resampled(seat, 5).serialize()
     for drawn in (1.0, -0.5, np.nan):
         with pytest.raises(ValueError, match=r"the sampler must return a number in \[0, 1\), not"):
@@ -105,8 +106,8 @@ def test_resampling_keeps_what_the_player_knows(variant):
 
 
 @every_game
-def test_information_states_are_of_what_was_shown(variant):
-    """Deals that look the same to a seat have the same information state, and no others do."""
+def test_information_states_are_equal_if_a_seat_was_shown_the_same(variant):
+    """Deals that a seat cannot tell apart have the same information state, and others differ."""
     game = load(variant)
     one = dealt(game)
     other = one.resampled(0, 1)
@@ -121,7 +122,7 @@ def test_information_states_are_of_what_was_shown(variant):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_its_algorithms_run():
+def test_openspiel_s_algorithms_run():
     game = register("armadora", board="mini")
     state = dealt(game)
     rollouts = mcts.RandomRolloutEvaluator(1, np.random.RandomState(0))
@@ -157,7 +158,7 @@ def test_reinforcement_learning_runs():
     assert len(step.rewards) == 3
 
 
-def test_explicit_chance():
+def test_chance_can_be_explicit():
     from kuhn_poker import ENTRY
 
     game = register(ENTRY.name, chance="explicit")
@@ -177,12 +178,12 @@ def test_explicit_chance():
         ({"chance": "explicit"}, ValueError, "cannot be enumerated"),
     ],
 )
-def test_what_is_refused(options, error, message):
+def test_wrong_options_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         register("armadora", **options)
 
 
-def test_a_variant_s_name_is_enough_to_load_it_again():
+def test_the_name_of_a_variant_loads_it_again():
     game = register("armadora", players=3, advanced=True)
     again = pyspiel.load_game(str(game))
     assert again.game.variant == make_game("armadora", players=3, advanced=True).variant
@@ -223,8 +224,8 @@ def test_a_variant_s_name_is_enough_to_load_it_again():
         ),
     ],
 )
-def test_texts_that_are_no_states(spoil, fault):
-    """They were once accepted and failed later, or with OpenSpiel's and Python's own errors."""
+def test_damaged_states_are_refused(spoil, fault):
+    """Regression: some were accepted and failed later, or raised errors of OpenSpiel or Python."""
     game = register("armadora", board="mini")
     state = dealt(game)
     state.apply_action(state.legal_actions()[0])
@@ -235,8 +236,8 @@ def test_texts_that_are_no_states(spoil, fault):
 
 
 @pytest.mark.parametrize("player", [-4, -1, 4, 99])
-def test_players_that_there_are_not(player):
-    """Once, -1 revealed the last seat's information, and 4 was an IndexError."""
+def test_players_out_of_range_are_refused(player):
+    """Regression: -1 revealed the last seat's information, and 4 raised an IndexError."""
     state = dealt(register("armadora", players=4))
     for asked in (
         state.information_state_string,
@@ -247,8 +248,8 @@ def test_players_that_there_are_not(player):
             asked(player)
 
 
-def test_nobody_is_to_move():
-    """This once gave the last seat's information, or an IndexError."""
+def test_a_state_without_a_player_to_move_needs_the_player_s_number():
+    """Regression: the call gave the last seat's information, or raised an IndexError."""
     state = register("armadora", players=4).new_initial_state()
     for end in (False, True):
         while end and not state.is_terminal():
@@ -259,8 +260,8 @@ def test_nobody_is_to_move():
     assert state.information_state_string(3)
 
 
-def test_before_the_deal():
-    """This was once an AssertionError without a message."""
+def test_observations_before_the_deal_are_refused():
+    """Regression: they raised an AssertionError without a message."""
     state = register("armadora", players=2).new_initial_state()
     for asked in (lambda: state.observation_string(0), lambda: state.resampled(0, 1)):
         with pytest.raises(ValueError, match="nothing has been dealt yet: apply the chance node"):
@@ -268,13 +269,13 @@ def test_before_the_deal():
 
 
 @pytest.mark.parametrize("seed", [-1, 2**31, 2**40])
-def test_seeds_that_openspiel_cannot_hold(seed):
-    """The message was once `Unable to cast Python instance`."""
+def test_seeds_that_openspiel_cannot_store_are_refused(seed):
+    """Regression: the message was `Unable to cast Python instance`."""
     with pytest.raises(ValueError, match=rf"seed must be in 0 to {2**31 - 1}, not {seed}"):
         register("armadora", seed=seed)
 
 
-def test_numbers_for_openspiel():
+def test_seeds_for_openspiel_must_be_integers_in_range():
     for seed in ("x", 1.5, True, None):
         with pytest.raises(TypeError, match="seed must be an integer"):
             register("armadora", seed=seed)
@@ -293,8 +294,8 @@ def test_numbers_for_openspiel():
 
 @pytest.mark.parametrize("chance", ["sampled", "explicit"])
 @pytest.mark.parametrize("outcome", [-2, 2, 10**9])
-def test_outcomes_that_there_are_not(chance, outcome):
-    """Regression: an outcome beyond the deals left a state without any record."""
+def test_unknown_outcomes_of_chance_are_refused(chance, outcome):
+    """Regression: an outcome out of range left a state without a record."""
     state = register("armadora", board="mini", chance=chance).new_initial_state()
     if outcome in dict(state.chance_outcomes()):
         return
@@ -307,13 +308,13 @@ def test_outcomes_that_there_are_not(chance, outcome):
 
 
 @pytest.mark.parametrize("text", [None, 5, b"", ["a"]])
-def test_states_that_are_no_text(text):
+def test_serialised_states_must_be_text(text):
     """Regression: None raised an AttributeError about `split`."""
     with pytest.raises(TypeError, match="a serialised state must be text"):
         register("armadora", board="mini").deserialize_state(text)
 
 
-def test_an_error_within_an_action_leaves_the_state_as_it_was(monkeypatch):
+def test_an_error_during_an_action_leaves_the_state_unchanged(monkeypatch):
     state = dealt(register("armadora", board="mini"))
     before, show = state.serialize(), type(state)._show
 

@@ -1,4 +1,4 @@
-"""`import armarl`: its registrations, its names, and that it stays light."""
+"""`import armarl` registers the environments and imports little. Its public names exist."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ IDS = [pair for entry in OURS for pair in gymnasium_variants(entry)]
 
 
 @pytest.mark.parametrize(("name", "options"), IDS)
-def test_gymnasium_makes_every_id(name, options):
+def test_gymnasium_can_make_every_id(name, options):
     for spelling in (name, f"armarl:{name}"):
         env = gymnasium.make(spelling)
         game = env.unwrapped.game
@@ -29,7 +29,7 @@ def test_gymnasium_makes_every_id(name, options):
         assert env.observation_space.contains(observation)
 
 
-def test_the_ids_are_those_documented():
+def test_the_registered_ids_are_the_documented_ones():
     assert [name for name, _ in IDS] == [
         "armarl/Armadora-v0",
         "armarl/Armadora-2p-v0",
@@ -56,19 +56,19 @@ def test_the_ids_are_those_documented():
 
 
 @every_game
-def test_keywords_override_those_of_the_id(variant):
+def test_keywords_override_the_options_of_an_id(variant):
     name = f"armarl/{variant.title}-v0"
     env = gymnasium.make(name, players=4, seat=3, opponents="greedy").unwrapped
     assert (env.game.players, env.seat) == (4, 3)
     assert [player.name for player in env.opponents] == ["greedy"] * 3
-    # TorchRL's GymEnv passes `frameskip`, and retries without it after an error in these words.
+    # TorchRL's GymEnv passes `frameskip`. It tries again without it if the error has these words.
     with pytest.raises(TypeError, match="unexpected keyword argument 'player'"):
         gymnasium.make(name, player=4)
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo before 1.27: no registry")
 @every_game
-def test_pettingzoo_makes_it(variant):
+def test_pettingzoo_can_make_every_game(variant):
     env = pettingzoo.make("aec", f"armarl/{variant.game}-v0", players=3)
     assert type(env) is type(variant.aec())
     assert (env.game.name, env.game.players) == (variant.game, 3)
@@ -81,15 +81,15 @@ def test_pettingzoo_makes_it(variant):
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo before 1.27: no registry")
-def test_pettingzoo_needs_the_import():
-    """docs/environments/environments.md says so, since the error is PettingZoo's."""
+def test_pettingzoo_needs_an_import_of_armarl():
+    """docs/environments/environments.md says so, because the error is PettingZoo's."""
     ask = "import pettingzoo\ntry: pettingzoo.make('aec', 'armarl/armadora-v0')\n"
     ask += "except Exception as error: print(type(error).__name__, error)"
     assert python(ask) == "NamespaceNotFound Namespace 'armarl' not found in registry.\n"
 
 
 @every_game
-def test_the_package(variant):
+def test_the_package_has_its_public_names(variant):
     assert armarl.__version__.count(".") == 2
     game = armarl.make_game(variant.game, players=3)
     assert armarl.make_player("random", game).name == "random"
@@ -106,12 +106,12 @@ def python(code):
 
 
 @every_game
-def test_importing_is_light_and_silent(variant):
+def test_an_import_is_quick_and_prints_nothing(variant):
     heavy = ["torch", "pygame", "stable_baselines3", "pydantic", "rich"]
     loaded = "import sys; print(*[name for name in {} if name in sys.modules])"
     assert python("import armarl; " + loaded.format(["numba", "yaml", *heavy])).strip() == ""
     use = f"from armarl import {variant.game}_v0 as game; game.env().reset(seed=0); "
-    if variant.game == "kuhn_poker":  # from outside: it has no module in the package
+    if variant.game == "kuhn_poker":  # this game is not in the package, so it has no module there
         use = (
             f"import sys; sys.path.append({str(EXAMPLES)!r}); "
             "import armarl, gymnasium, kuhn_poker; "
@@ -135,8 +135,8 @@ def test_importing_is_light_and_silent(variant):
     ],
     ids=str,
 )
-def test_a_game_whose_ids_cannot_be_is_not_registered_by_halves(variant, message):
-    """It once kept a name and some of its ids and could not be fixed, or a variant was left out."""
+def test_a_game_with_invalid_ids_is_not_registered_in_part(variant, message):
+    """Regression: it kept a name and some ids and could not be repaired, or lost a variant."""
     given = {"name": "torn", "module": "none", "title": "Torn", "summary": "", "players": (2,)}
     with pytest.raises(ValueError, match=f"^torn: .*{message}"):
         armarl.register_game(GameEntry(**given | variant))
@@ -144,6 +144,6 @@ def test_a_game_whose_ids_cannot_be_is_not_registered_by_halves(variant, message
     assert not any("Torn" in name for name in gymnasium.registry)
 
 
-def test_what_is_no_entry():
+def test_a_game_must_be_registered_by_its_entry():
     with pytest.raises(TypeError, match="a game must be added as a GameEntry"):
         armarl.register_game("armadora")

@@ -1,4 +1,4 @@
-"""Pixels, windows, videos and notebooks of every environment."""
+"""Images, windows, videos and notebooks of every environment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WIDTH = 120
 
 @pytest.fixture(autouse=True)
 def no_screen(monkeypatch):
-    """pygame draws on a screen that does not exist."""
+    """Let pygame draw on a screen that does not exist."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
 
@@ -38,7 +38,7 @@ def act(env, rng):
 
 
 @every_rich_game
-def test_every_mode_of_pettingzoo(variant):
+def test_every_render_mode_of_pettingzoo_works(variant):
     for face in ("env", "raw_env"):
         render_test(lambda face=face, **more: variant.aec(face, render_width=WIDTH, **more))
         metadata = variant.aec(face).metadata
@@ -47,7 +47,7 @@ def test_every_mode_of_pettingzoo(variant):
 
 
 @every_rich_game
-def test_frames_of_a_whole_game_have_one_even_size(variant):
+def test_frames_of_a_game_have_the_same_even_size(variant):
     env, rng = (
         variant.aec(render_mode="rgb_array", render_width=WIDTH + 1),
         np.random.default_rng(0),
@@ -64,8 +64,8 @@ def test_frames_of_a_whole_game_have_one_even_size(variant):
 
 
 @every_game
-def test_pictures_are_those_of_the_game(variant):
-    """The environment draws the whole game for onlookers, and marks what the last step changed."""
+def test_an_environment_renders_the_picture_of_its_game(variant):
+    """Onlookers see the whole game. The picture marks the changes of the last step."""
     env, rng = (
         variant.aec("raw_env", render_mode="rgb_array", render_width=WIDTH),
         np.random.default_rng(0),
@@ -85,7 +85,7 @@ def test_pictures_are_those_of_the_game(variant):
 
 
 @every_game
-def test_environments_that_draw_play_the_same_and_can_be_copied(variant):
+def test_rendering_changes_no_game_and_no_copy(variant):
     plain, drawing = variant.aec(), variant.aec(render_mode="rgb_array", render_width=WIDTH)
     rngs = np.random.default_rng(0), np.random.default_rng(0)
     for env in (plain, drawing):
@@ -102,7 +102,7 @@ def test_environments_that_draw_play_the_same_and_can_be_copied(variant):
 
 
 @every_game
-def test_gymnasium_sees_what_the_seat_may_know(variant):
+def test_gymnasium_shows_only_what_the_seat_may_know(variant):
     env = variant.seat_env(render_mode="rgb_array", seat=1, render_width=WIDTH)
     _, info = env.reset(seed=1)
     assert np.array_equal(env.render(), env.game.picture(env._states[0], 1).pixels(WIDTH))
@@ -114,7 +114,7 @@ def test_gymnasium_sees_what_the_seat_may_know(variant):
 
 
 @every_game
-def test_a_batch_draws_each_game_as_it_is_alone(variant):
+def test_a_batch_draws_each_game_as_a_single_one(variant):
     options = {"seat": 0, "render_mode": "rgb_array", "render_width": WIDTH, **variant.options}
     envs = SeatVectorEnv(variant.game, 3, autoreset_mode="NEXT_STEP", **options)
     alone = [SeatEnv(variant.game, **options) for _ in range(3)]
@@ -137,7 +137,7 @@ def test_a_batch_draws_each_game_as_it_is_alone(variant):
 
 @pytest.mark.parametrize("mode", ["rgb_array", "ansi"])
 def test_a_batch_with_same_step_shows_the_end_of_a_game(mode):
-    """The last position is shown after the step that ends the game, and the next game after it."""
+    """The step that ends the game shows the last position. The next step shows the next game."""
     options = {"seat": 0, "render_mode": mode, "board": "mini", "opponents": "random"}
     same = SeatVectorEnv("armadora", 2, autoreset_mode="SAME_STEP", render_width=WIDTH, **options)
     waits = SeatVectorEnv("armadora", 2, autoreset_mode="DISABLED", render_width=WIDTH, **options)
@@ -165,7 +165,7 @@ def test_a_batch_with_same_step_shows_the_end_of_a_game(mode):
     assert all(map(np.array_equal, same.render(), again.render()))
 
 
-def test_batches_have_no_window_and_a_frame_rate():
+def test_batches_have_a_frame_rate_and_no_window():
     envs = SeatVectorEnv("armadora", 2)
     assert envs.metadata["render_modes"] == ["ansi", "rgb_array"]
     assert envs.metadata["render_fps"] == SeatEnv.metadata["render_fps"] == RENDER_FPS
@@ -178,7 +178,7 @@ def test_batches_have_no_window_and_a_frame_rate():
 
 @pytest.fixture
 def clips(monkeypatch):
-    """The frames of every video that is written."""
+    """Return the frames of every video that is written."""
     moviepy = pytest.importorskip("moviepy.video.io.ImageSequenceClip")
     written = []
 
@@ -276,7 +276,7 @@ def test_a_window_shows_every_step(variant):
     seat.close()
 
 
-def test_without_a_screen_a_window_is_an_error_in_words():
+def test_a_window_without_a_screen_gives_a_clear_error():
     program = (
         "import armarl.armadora_v0 as game\n"
         "env = game.env(render_mode='human')\n"
@@ -309,7 +309,7 @@ def test_a_notebook_shows_the_game(variant):
     assert picture._repr_svg_() == picture.svg("auto")
 
 
-def test_nothing_heavy_is_imported_to_play():
+def test_playing_imports_no_drawing_library():
     program = (
         "import sys, armarl.armadora_v0 as game\n"
         "env = game.env(render_mode='rgb_array'); env.reset(seed=0)\n"
@@ -320,13 +320,13 @@ def test_nothing_heavy_is_imported_to_play():
 
 
 @pytest.mark.parametrize("width", [0, 15, 4097, 1.5, "wide"])
-def test_impossible_widths(width):
+def test_impossible_widths_are_refused(width):
     for make in (armadora_v0.env, lambda **o: SeatEnv("armadora", **o)):
         with pytest.raises((ValueError, TypeError), match="render_width must be"):
             make(render_width=width)
 
 
-def test_a_game_without_a_drawing_has_text_alone(capsys):
+def test_a_game_without_a_drawing_is_shown_as_text(capsys):
     game = replace(armadora_v0.env().game, _picture=None)
     with pytest.raises(TypeError, match="None or 'human' or 'ansi', not 'rgb_array'"):
         RawAECEnv(game, render_mode="rgb_array")

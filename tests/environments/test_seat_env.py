@@ -1,4 +1,4 @@
-"""The Gymnasium API: its contract, the checkers of Gymnasium and SB3, and the seat's view."""
+"""The Gymnasium API: the checkers of Gymnasium and SB3, behaviour, and the seat's view."""
 
 import copy
 import itertools
@@ -38,7 +38,7 @@ class Scripted:
 
 
 def passes(game):
-    """A player that passes as soon as it may, and otherwise plays the first legal action."""
+    """Return a player that passes whenever it may, and otherwise plays the first legal action."""
     pass_id = game.actions.id("pass")
 
     def act(state, _seat, _draw):
@@ -53,7 +53,7 @@ def random_action(env, rng):
 
 
 def episode(env, rng, **reset):
-    """Play random legal actions for an episode; return all results, and the actions."""
+    """Play random legal actions for an episode. Return all results, and the actions."""
     given, actions = [env.reset(**reset)], []
     while not any(given[-1][2:4]):
         actions.append(random_action(env, rng))
@@ -61,11 +61,11 @@ def episode(env, rng, **reset):
     return given, actions
 
 
-# --- the checkers --------------------------------------------------------------------------------
+# --- checkers ------------------------------------------------------------------------------------
 
 
 @every_variant
-def test_checkers_of_gymnasium_and_sb3(variant):
+def test_the_checkers_of_gymnasium_and_sb3_pass(variant):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         name = f"armarl/{variant.title}-v0"
@@ -74,7 +74,7 @@ def test_checkers_of_gymnasium_and_sb3(variant):
         sb3.check_env(env.unwrapped)
         sb3.check_env(env)
         rng = np.random.default_rng(0)
-        for _ in range(2):  # through Gymnasium's passive checker, too
+        for _ in range(2):  # also with Gymnasium's passive checker
             env.reset()
             over = False
             while not over:
@@ -85,7 +85,7 @@ def test_checkers_of_gymnasium_and_sb3(variant):
 
 
 @every_game
-def test_maskable_ppo_takes_it_as_it_is(variant):
+def test_maskable_ppo_accepts_the_environment(variant):
     name = f"armarl/{variant.title}-v0"
     env = DummyVecEnv([lambda: gymnasium.make(name, **variant.options) for _ in range(2)])
     env.reset()
@@ -94,7 +94,7 @@ def test_maskable_ppo_takes_it_as_it_is(variant):
     model.learn(64)
 
 
-# --- the contract --------------------------------------------------------------------------------
+# --- behaviour -----------------------------------------------------------------------------------
 
 
 @every_variant
@@ -115,14 +115,14 @@ def test_an_episode(variant):
         assert not np.shares_memory(one[-1]["action_mask"], other[-1]["action_mask"])
     assert not np.shares_memory(env.action_masks(), env.action_masks())
     assert all(step[1] == 0.0 for step in given[1:-1])
-    cut_short = variant.game == "armada"  # after `max_turns`, which is a rule
+    cut_short = variant.game == "armada"  # by `max_turns`, which is a rule
     assert given[-1][2:4] == (True, False)
     assert given[-1][1] == 0.0 or not cut_short
     assert type(given[-1][1]) is float
 
 
 @every_variant
-def test_a_seed_repeats_everything(variant):
+def test_a_seed_makes_everything_reproducible(variant):
     first, second = (variant.seat_env(seat=None) for _ in range(2))
     runs = []
     for env in (first, second):
@@ -133,7 +133,7 @@ def test_a_seed_repeats_everything(variant):
 
 
 @every_variant
-def test_copies_in_mid_episode(variant):
+def test_a_copy_in_mid_episode_continues_alike(variant):
     env, rng = variant.seat_env(opponents="greedy"), np.random.default_rng(2)
     env.reset(seed=8)
     for _ in range(variant.midgame // 4):
@@ -150,14 +150,14 @@ def test_copies_in_mid_episode(variant):
         assert data_equivalence(twin.reset(), after)
 
 
-def test_views_for_people():
+def test_text_for_people_shows_what_the_seat_knows():
     env = SeatEnv("armadora", seat=1, opponents=passes(make_game("armadora")), render_mode="ansi")
     env.reset(seed=0)
     env.step(env.action_id("W5 a1"))
     assert env.action_text(env.action_id("pass")) == "pass"
     assert env.describe()["warriors"]["a1"]["value"] == 5
     assert env.describe(0)["warriors"]["a1"]["value"] is None
-    assert env.render() == env.game.draw(env._states[0], 1)  # the seat's own view
+    assert env.render() == env.game.draw(env._states[0], 1)  # what the seat sees
     assert "(you)" in env.render()
     silent = SeatEnv("armadora")
     silent.reset(seed=0)
@@ -178,8 +178,8 @@ def test_the_seat_is_fixed_or_drawn(variant):
 
 
 @every_variant
-def test_the_same_game_as_the_aec_environment(variant):
-    """If the opponents replay a recorded AEC game, the learning seat sees the same game."""
+def test_a_seat_sees_the_same_game_as_in_the_aec_environment(variant):
+    """If the opponents replay a recorded AEC game, the learner's seat sees the same game."""
     game = variant.make()
     for seat, reward in itertools.product(range(game.players), game.rewards):
         rng = np.random.default_rng(seat)
@@ -218,15 +218,15 @@ def test_the_same_game_as_the_aec_environment(variant):
 
 
 @pytest.mark.parametrize(("players", "loss"), [(2, -1.0), (3, -0.5), (4, -1.0)])
-def test_the_loss_reaches_a_learner_whom_others_beat(players, loss):
-    """The learner passes at once and gets the loss, whichever other player ends the game."""
+def test_the_learner_gets_its_loss_if_another_player_ends_the_game(players, loss):
+    """The learner passes immediately. It gets the loss, whichever other player ends the game."""
     for seat in range(players):
         env = SeatEnv("armadora", players=players, seat=seat)
         rewards = []
         for seed in range(10):
             env.reset(seed=seed)
             _, reward, terminated, _, info = env.step(env.action_id("pass"))
-            assert terminated  # it makes no further decision
+            assert terminated  # the learner makes no further decision
             assert info["action_mask"].all()
             won = env.describe()["result"]["winners"]
             side = env.game.sides[seat]
@@ -235,7 +235,7 @@ def test_the_loss_reaches_a_learner_whom_others_beat(players, loss):
         assert rewards.count(loss) >= (2 if players == 4 else 8)
 
 
-def test_the_win_reaches_a_learner_too():
+def test_the_learner_gets_its_win_if_another_player_ends_the_game():
     game = make_game("armadora")
     env = SeatEnv(game, opponents=passes(game), seat=0)
     env.reset(seed=0)
@@ -244,7 +244,7 @@ def test_the_win_reaches_a_learner_too():
 
 
 def test_partners_share_a_reward():
-    """With four players a loss of the learner is a loss of the opposite seat (ARM-9)."""
+    """With four players, a loss of the learner is also a loss of the opposite seat (ARM-9)."""
     env = SeatEnv("armadora", players=4, seat=0)
     env.reset(seed=0)
     reward = env.step(env.action_id("pass"))[1]
@@ -271,7 +271,7 @@ def test_opponents_sit_clockwise_from_the_learner():
 
 
 @every_variant
-def test_opponents_see_only_what_their_seats_may(variant):
+def test_opponents_see_only_what_their_seats_may_know(variant):
     game, rng = variant.make(), np.random.default_rng(0)
     asked = []
 
@@ -288,7 +288,7 @@ def test_opponents_see_only_what_their_seats_may(variant):
     assert set(asked) == set(range(1, game.players))
 
 
-def test_the_chart_is_an_attribute():
+def test_the_chart_of_an_environment_is_an_attribute():
     env = gymnasium.make("armarl/Armada-v0")
     chart = env.unwrapped.chart
     assert isinstance(chart, Chart)
@@ -296,7 +296,7 @@ def test_the_chart_is_an_attribute():
     assert env.get_wrapper_attr("chart") is chart
 
 
-# --- errors, as a new user meets them ------------------------------------------------------------
+# --- errors that a new user meets ----------------------------------------------------------------
 
 
 @every_game
@@ -320,7 +320,7 @@ def test_an_illegal_action_ends_the_episode(variant):
 
 
 @every_game
-def test_calls_before_reset(variant):
+def test_calls_before_reset_are_refused(variant):
     env = variant.seat_env()
     with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step"):
         env.step(0)
@@ -331,7 +331,7 @@ def test_calls_before_reset(variant):
 
 
 @every_game
-def test_wrong_options(variant):
+def test_wrong_options_are_refused(variant):
     with pytest.raises(TypeError, match=r"keyword argument 'player'.*players.*opponents, seat, r"):
         variant.seat_env(player=3)
     with pytest.raises(ValueError, match="2, 3 or 4 players, not 5"):
@@ -353,7 +353,7 @@ def test_wrong_options(variant):
 
 
 @every_rich_game
-def test_a_player_in_the_learning_seat_plays_by_the_concealed_state(variant):
+def test_a_player_can_choose_for_the_learner_from_the_concealed_state(variant):
     env = variant.seat_env()
     game = env.game
     with pytest.raises(AttributeError, match="cannot be accessed before reset"):
@@ -365,7 +365,7 @@ def test_a_player_in_the_learning_seat_plays_by_the_concealed_state(variant):
         states = env.concealed_state()
         assert states.tobytes() == game.concealed(env.states, seat).tobytes()
         (action,) = player.choose(states, seat, np.array([0.5]))
-        states[:] = game.blank  # it is a copy
+        states[:] = game.blank  # a copy, so a player may write to it
         _, _, terminated, truncated, info = env.step(action)
         assert not info["illegal_action"]
         over = terminated or truncated
@@ -376,20 +376,20 @@ def test_a_player_in_the_learning_seat_plays_by_the_concealed_state(variant):
     "make", [SeatEnv, lambda game: SeatVectorEnv(game, 2), lambda game: SelfPlayBatch(game, 2)]
 )
 @pytest.mark.parametrize("wrong", [armadora_env(), SeatEnv("armadora"), None, 4], ids=str)
-def test_what_is_no_game(make, wrong):
-    """Errors once told of attributes of environments that the user had not named."""
+def test_an_object_that_is_not_a_game_is_refused(make, wrong):
+    """Regression: errors named attributes of environments that the user had not mentioned."""
     with pytest.raises(TypeError, match=r"game must be the name of a game or a Game.*`\.game`"):
         make(wrong)
 
 
-def test_a_broken_chart():
+def test_a_broken_chart_is_refused():
     chart = load_chart().as_dict()
     chart["borders"].append(["C23", "Tortuga"])
     with pytest.raises(ChartError, match="unknown place 'Tortuga'"):
         SeatEnv("armada", chart=chart)
 
 
-def test_an_opponent_that_breaks_the_rules_is_named():
+def test_an_opponent_with_an_illegal_action_is_named():
     game = make_game("armadora")
     cheat = Scripted(lambda state, seat, draw: game.actions.id("stop"), "cheat")
     env = SeatEnv(game, opponents=cheat, seat=1)
@@ -397,8 +397,11 @@ def test_an_opponent_that_breaks_the_rules_is_named():
         env.reset(seed=0)
 
 
-def test_seeds_are_those_of_every_face():
-    """Gymnasium's seeding takes neither negative seeds nor NumPy integers; the other APIs do."""
+def test_all_environments_accept_the_same_seeds():
+    """Gymnasium's own seeding refuses negative seeds and NumPy integers.
+
+    The other APIs accept them.
+    """
     env, vector = SeatEnv("armadora", seat=0), SeatVectorEnv("armadora", 1, seat=0)
     shown = set()
     for seed in (-1, -(2**63), np.int64(5), 2**63 - 1, 2**63, np.uint64(2**64 - 1), 2**64, 10**99):
@@ -409,10 +412,10 @@ def test_seeds_are_those_of_every_face():
     assert len(shown) == 8
 
 
-def test_seeds_that_are_too_large_for_a_state_are_hashed():
-    """Minari draws seeds of 64 bits, of which half were once refused."""
+def test_seeds_too_large_for_a_state_are_hashed():
+    """Regression: half of the 64-bit seeds that Minari draws were refused."""
     small = 2**63 - 2
-    vector = SeatVectorEnv("armadora", 3, seat=0)  # game i is dealt from seed + i
+    vector = SeatVectorEnv("armadora", 3, seat=0)  # game i has the seed `seed + i`
     seen = vector.reset(seed=small)[0]
     for i in range(3):
         assert np.array_equal(SeatEnv("armadora", seat=0).reset(seed=small + i)[0], seen[i])
@@ -423,8 +426,8 @@ def test_seeds_that_are_too_large_for_a_state_are_hashed():
     assert batch.states.tobytes() == states.tobytes()
 
 
-def test_opponents_stay():
-    """Replacements were once accepted silently, and never asked."""
+def test_opponents_cannot_be_replaced():
+    """Regression: a replacement was accepted silently, and never asked."""
     game = make_game("armadora", players=3)
     for env in (SeatEnv(game), SeatVectorEnv(game, 2), make_vec_env(game, 2)):
         assert [player.name for player in env.opponents] == ["random", "random"]
@@ -436,6 +439,6 @@ def test_opponents_stay():
         make_vec_env(game, 2).set_attr("opponents", "greedy")
 
 
-def test_single_wrappers_are_not_for_a_batch():
+def test_a_wrapper_for_single_environments_refuses_a_batch():
     with pytest.raises(TypeError, match=r"wrapper_class: .* wrap the batch"):
         make_vec_env("armadora", 2, wrapper_class=gymnasium.Wrapper)

@@ -1,4 +1,4 @@
-"""The wiring of self-play: whose observation, whose decision, whose reward."""
+"""Self-play gives each decision the observation, the reward and the seat that belong to it."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ class Watched:
 
 
 class Passing:
-    """Passes at the first opportunity, so that the others end the game."""
+    """A player that passes as soon as it may, so that the others end the game."""
 
     def __init__(self, game):
         self.name, self.game = "passing", game
@@ -56,7 +56,7 @@ class Passing:
 
 
 class Pool(OpponentPool):
-    """The given players, in all games unless another share is given."""
+    """A pool of the given players, which play in all games unless another share is given."""
 
     def __init__(self, game, players, weights=None, share=1.0):
         names = {str(k): weight for k, weight in enumerate(weights or [1.0] * len(players))}
@@ -79,7 +79,7 @@ def random_actions(env, rng):
 
 
 class Mirror:
-    """Every game of a batch again, played by itself through the AEC environment.
+    """A second copy of every game of a batch, played in the AEC environment.
 
     The learner's seats follow from the seed. The opponents are read from the batch.
     """
@@ -94,7 +94,7 @@ class Mirror:
         return [self.env.batch.players[slot] for slot in self.env.batch.lineups[i, 1:]]
 
     def answer(self, actions):
-        """Play the learner's actions; return (game, number, reward) of every game that ends."""
+        """Play the learner's actions. Return (game, number, reward) of every game that ends."""
         for i, (game, action) in enumerate(zip(self.games, actions, strict=True)):
             reward = game.answer(int(action))
             if game.over:
@@ -111,9 +111,9 @@ class Mirror:
 
 
 def result_of(game, state, seat):
-    """Compute a seat's "win" return from the public view of the game, not from the rules' code.
+    """Compute a seat's "win" return from the public view of the game, without the rules' code.
 
-    Every side stakes 1 / (sides - 1), and the winners share the stakes (draws: ARM-20).
+    Each side stakes 1 / (sides - 1), and the winners share the stakes (draws: ARM-20).
     """
     result = game.describe(state[0])["result"]
     sides, winners = len(set(game.sides)), result["winners"]
@@ -121,16 +121,16 @@ def result_of(game, state, seat):
     return (share * sides - 1) / (sides - 1)
 
 
-# --- the reward that arrives ---------------------------------------------------------------------
+# --- rewards -------------------------------------------------------------------------------------
 
 
 @EVERY_VARIANT
-def test_the_learner_gets_its_own_seat_s_return(variant):
-    """Each game is replayed by itself, whichever seat ends it, and wherever the learner sits."""
+def test_the_learner_gets_the_return_of_its_own_seat(variant):
+    """Each game is replayed as a single game. Any seat may end it, and the learner has any seat."""
     game = make_game("armadora", **variant)
     env, _ = batch(game, seed=4)
     mirror, rng = Mirror(env, 4), np.random.default_rng(1)
-    seen = []  # per ended game: seat, reward, whether another seat ended it
+    seen = []  # for each finished game: seat, reward, whether another seat ended it
     while len(seen) < 150:
         mirror.check()
         actions = random_actions(env, rng)
@@ -155,8 +155,8 @@ def test_the_learner_gets_its_own_seat_s_return(variant):
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_a_loss_that_others_bring_about_arrives(players):
-    """The learner passes at once and loses while the others play: every reward is the full loss."""
+def test_a_loss_after_the_learner_s_last_decision_is_a_reward(players):
+    """The learner passes immediately and loses while the others play, so it gets the full loss."""
     game = make_game("armadora", players=players)
     env, _ = batch(game, players=[GreedyPlayer(game)])
     passing = Passing(game)
@@ -164,7 +164,7 @@ def test_a_loss_that_others_bring_about_arrives(players):
     for _ in range(8):
         actions = passing.choose(env.batch.states, env.batch.seats, np.zeros(SIZE))
         _, rewards, ended, _ = env.step(actions)
-        if players < 4:  # with four players its partner continues and may win
+        if players < 4:  # with four players, the learner's partner continues and may win
             assert (rewards[ended] < 0).all()
         losses += int((rewards < 0).sum())
     assert losses > 20
@@ -212,11 +212,11 @@ def test_an_illegal_action_ends_the_game_with_minus_one(variant):
     assert env.observation_space.contains(observations[0])
 
 
-# --- what the learner sees -----------------------------------------------------------------------
+# --- observations --------------------------------------------------------------------------------
 
 
 @EVERY_VARIANT
-def test_it_sees_its_own_seat_at_its_own_turn(variant):
+def test_the_learner_sees_its_own_seat_at_its_own_turn(variant):
     game = make_game("armadora", **variant)
     pool = [Watched(game, RandomPlayer(game), "a"), Watched(game, GreedyPlayer(game), "b")]
     env, observations = batch(game, players=pool)
@@ -253,11 +253,11 @@ def test_after_the_end_a_new_game_begins(variant):
             assert env.lengths[i] == 0
             seen.add(env.batch.states[i].tobytes())
             assert sum(described["gold"].values()) == 40
-    assert len(seen) > 30  # all of them different
+    assert len(seen) > 30  # they are all different
 
 
-def test_the_seats_and_the_opponents_are_drawn_anew():
-    """Drawn by weight: partners are the current policy; one opponent holds an opposing side."""
+def test_seats_and_opponents_are_drawn_for_each_game():
+    """Partners are the current policy. One opponent, drawn by weight, has all opposing seats."""
     game = make_game("armadora", players=4)
     players = [RandomPlayer(game), Passing(game), RandomPlayer(game)]
     env, _ = batch(game, players=players, weights=[0.25, 0.75, 0], size=4000)
@@ -271,7 +271,7 @@ def test_the_seats_and_the_opponents_are_drawn_anew():
     assert shares == pytest.approx([0.25, 0.75, 0], abs=0.03)
 
 
-def test_every_seat_has_its_own_opponent_with_three_players():
+def test_every_seat_has_its_own_opponent_in_games_of_three():
     game = make_game("armadora", players=3)
     env, _ = batch(game, size=2000)
     left, right = env.batch.lineups[:, 1], env.batch.lineups[:, 2]
@@ -279,7 +279,7 @@ def test_every_seat_has_its_own_opponent_with_three_players():
     assert np.bincount(left)[1:] / 2000 == pytest.approx([0.5, 0.5], abs=0.05)
 
 
-def test_a_seed_repeats_everything():
+def test_a_seed_makes_everything_reproducible():
     game = make_game("armadora", players=3)
     traces = []
     for seed in (5, 5, 6):
@@ -293,7 +293,7 @@ def test_a_seed_repeats_everything():
     assert traces[0] != traces[2]
 
 
-def test_recent_returns_are_kept_by_opponent():
+def test_recent_returns_are_stored_by_opponent():
     game = make_game("armadora")
     env, _ = batch(game)
     rng = np.random.default_rng(0)
@@ -322,11 +322,11 @@ def test_the_pool_draws_by_weight_and_share():
     assert (pool.draw(np.random.default_rng(0), 10, 3) == LEARNER).all()
 
 
-# --- that it learns ------------------------------------------------------------------------------
+# --- learning ------------------------------------------------------------------------------------
 
 
 def mean_margin(game, player, games=400):
-    """Return what a player's seat gains over the greedy player, as the "gold" return."""
+    """Return a player's mean "gold" return against the greedy player."""
     env, _ = batch(game, players=[GreedyPlayer(game)], seed=7, reward="gold", size=100)
     rng, margins = np.random.default_rng(7), []
     while len(margins) < games:
@@ -340,7 +340,7 @@ LEARNERS = pytest.mark.parametrize("learner", ["ppo", "maskable_ppo"])
 
 
 @LEARNERS
-def test_training_needs_its_losses(tmp_path, learner):
+def test_training_needs_the_losses(tmp_path, learner):
     """A beginner loses every game against the greedy player, so it can only learn from losses.
 
     Margins against it with maskable_ppo: rightly wired -0.30 (seeds 0 to 3); losses dropped -0.47,
@@ -348,7 +348,7 @@ def test_training_needs_its_losses(tmp_path, learner):
     take 0.02. With ppo the margin is -0.40 after 15 rollouts' worth of decisions, so it gets more
     decisions; its margin with losses dropped is not measured. The threshold lies between the first
     two. (Observations of another seat give -0.32 and -0.33, because nearly all of them is public.
-    Only `test_it_sees_its_own_seat_at_its_own_turn` can find that fault.)
+    Only `test_the_learner_sees_its_own_seat_at_its_own_turn` can find that fault.)
     """
     settings = tiny.settings(
         learner=learner,

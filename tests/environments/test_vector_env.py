@@ -1,4 +1,4 @@
-"""Gymnasium's vector API against its own `SyncVectorEnv` of single environments, to the byte."""
+"""Our vector environment equals Gymnasium's `SyncVectorEnv` of single environments, to the byte."""
 
 import copy
 import pickle
@@ -55,7 +55,7 @@ def vector(variant, mode, **more):
 
 
 def plain(info):
-    """Return an info with `final_obs` as a list, in which values can be compared."""
+    """Return an info with `final_obs` as a list, whose values can be compared."""
     return {
         key: plain(value)
         if isinstance(value, dict)
@@ -75,13 +75,16 @@ def assert_equal(ours, theirs):
 
 
 def action_masks(given, options):
-    """Return the masks from `reset` or `step`, wherever these options put them."""
+    """Return the masks from `reset` or `step`, from the place that these options choose."""
     where = given[0] if options.get("mask") == "observation" else given[-1]
     return where[options.get("mask_key", "action_mask")]
 
 
 def play_both(variant, mode, steps, illegal=0.0, **more):
-    """Play the same in both; return the number of episodes, and of those ended illegally."""
+    """Play the same actions in both.
+
+    Return the number of episodes, and how many ended illegally.
+    """
     ours, theirs = vector(variant, mode, **more), single(variant, mode, **more)
     rng, episodes, illegals = np.random.default_rng(0), 0, 0
     assert_equal(shown := ours.reset(seed=21), theirs.reset(seed=21))
@@ -110,28 +113,28 @@ def play_both(variant, mode, steps, illegal=0.0, **more):
 
 
 @every_variant
-def test_it_is_a_batch_of_single_environments(variant):
+def test_a_batch_is_equal_to_single_environments(variant):
     episodes, _ = play_both(variant, AutoresetMode.SAME_STEP, 90)
     assert episodes
 
 
 @every_mode
 @every_rich_game
-def test_every_mode_of_autoreset(variant, mode):
+def test_every_autoreset_mode_is_equal_to_gymnasium_s(variant, mode):
     episodes, illegals = play_both(variant, mode, 150, illegal=0.01)
     assert episodes > illegals > 0
 
 
 @every_mode
 @every_game
-def test_opponents_who_are_no_random_players(variant, mode):
+def test_opponents_can_be_other_than_random(variant, mode):
     episodes, _ = play_both(variant, mode, 60, opponents="greedy", seat=1)
     assert episodes
 
 
 @every_mode
 @every_rich_game
-def test_masks_in_the_observation(variant, mode):
+def test_masks_can_be_in_the_observation(variant, mode):
     names = {"mask": "observation", "observation_key": "obs", "mask_key": "mask"}
     episodes, illegals = play_both(variant, mode, 150, illegal=0.01, **names)
     assert episodes > illegals > 0
@@ -139,12 +142,12 @@ def test_masks_in_the_observation(variant, mode):
 
 @every_mode
 @every_rich_game
-def test_a_limit_of_steps(variant, mode):
+def test_the_number_of_steps_can_be_limited(variant, mode):
     episodes, illegals = play_both(variant, mode, 60, illegal=0.01, max_episode_steps=7)
     assert episodes > illegals + SIZE
 
 
-def test_gymnasium_passes_the_limit_on():
+def test_gymnasium_passes_the_limit_of_steps_on():
     env = gymnasium.make_vec("armarl/Armada-v0", 3, max_episode_steps=2)
     _, info = env.reset(seed=0)
     for truncated in (False, True, False):
@@ -153,17 +156,17 @@ def test_gymnasium_passes_the_limit_on():
 
 
 @every_rich_game
-def test_an_opponent_for_each_seat(variant):
+def test_each_seat_can_have_its_own_opponent(variant):
     episodes, _ = play_both(
         variant, AutoresetMode.SAME_STEP, 60, opponents=["random", "greedy"], reward="win"
     )
     assert episodes
 
 
-# --- what it promises ----------------------------------------------------------------------------
+# --- guarantees ----------------------------------------------------------------------------------
 
 
-def test_every_id_makes_one():
+def test_every_id_makes_a_vector_environment():
     for name, kwargs in (pair for entry in OURS for pair in gymnasium_variants(entry)):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -182,7 +185,7 @@ def test_every_id_makes_one():
 
 
 @every_game
-def test_what_is_given_is_in_the_spaces(variant):
+def test_results_and_actions_are_in_the_spaces(variant):
     env = gymnasium.make_vec(f"armarl/{variant.title}-v0", num_envs=SIZE)
     observations, info = env.reset(seed=0)
     assert env.observation_space.contains(observations)
@@ -197,7 +200,7 @@ def test_what_is_given_is_in_the_spaces(variant):
 
 
 @every_game
-def test_new_arrays_or_the_same_ones(variant):
+def test_observations_can_be_new_arrays_or_the_same_ones(variant):
     for keep in (True, False):
         env = vector(variant, AutoresetMode.SAME_STEP, copy=keep)
         first, info = env.reset(seed=0)
@@ -209,8 +212,8 @@ def test_new_arrays_or_the_same_ones(variant):
 
 @every_mode
 @every_game
-def test_masks_are_safe_to_sample_from(variant, mode):
-    """A categorical distribution of masked logits once died at the first game that was over."""
+def test_masks_are_never_empty(variant, mode):
+    """Regression: a categorical distribution of masked logits failed after the first game's end."""
     env = gymnasium.make_vec(
         f"armarl/{variant.title}-v0", 4, autoreset_mode=mode, **variant.options
     )
@@ -231,7 +234,7 @@ def test_masks_are_safe_to_sample_from(variant, mode):
 
 
 @every_rich_game
-def test_what_the_caller_does_to_masks_changes_nothing(variant):
+def test_changes_to_returned_masks_have_no_effect(variant):
     env = vector(variant, AutoresetMode.SAME_STEP)
     _, info = env.reset(seed=0)
     wrong = np.array([np.flatnonzero(mask == 0)[0] for mask in info["action_mask"]])
@@ -245,7 +248,7 @@ def test_what_the_caller_does_to_masks_changes_nothing(variant):
 
 
 @every_rich_game
-def test_copies_in_mid_episode(variant):
+def test_a_copy_in_mid_episode_continues_alike(variant):
     env, rng = (
         vector(variant, AutoresetMode.NEXT_STEP, opponents="greedy"),
         np.random.default_rng(0),
@@ -263,7 +266,7 @@ def test_copies_in_mid_episode(variant):
 
 
 @every_mode
-def test_gymnasium_s_statistics_count_its_episodes(mode):
+def test_gymnasium_s_statistics_count_all_episodes(mode):
     env = RecordEpisodeStatistics(
         gymnasium.make_vec("armarl/Armadora-v0", num_envs=8, autoreset_mode=mode)
     )
@@ -275,7 +278,8 @@ def test_gymnasium_s_statistics_count_its_episodes(mode):
         if over.any():
             ended += over.sum()
             assert np.array_equal(info["episode"]["r"][over], rewards[over])
-            if mode is not AutoresetMode.SAME_STEP:  # Gymnasium 1.2 counts one too few here
+            # Gymnasium 1.2 counts one episode too few in this mode.
+            if mode is not AutoresetMode.SAME_STEP:
                 assert np.array_equal(info["episode"]["l"][over], lengths[over])
             lengths[over] = -1 if mode is AutoresetMode.NEXT_STEP else 0
             if mode is AutoresetMode.DISABLED:
@@ -283,7 +287,7 @@ def test_gymnasium_s_statistics_count_its_episodes(mode):
     assert ended > 16
 
 
-def test_pictures():
+def test_each_game_is_rendered():
     env = gymnasium.make_vec("armarl/Armadora-v0", num_envs=2, render_mode="ansi", seat=1)
     env.reset(seed=0)
     one = SeatEnv("armadora", render_mode="ansi", seat=1)
@@ -319,7 +323,7 @@ def test_pictures():
         ),
     ],
 )
-def test_what_is_refused(call, error, message):
+def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
 
@@ -334,7 +338,7 @@ def begun():
     return env
 
 
-def test_a_player_chooses_one_action_for_each_game():
+def test_a_player_must_choose_one_action_for_each_game():
     class One(GreedyPlayer):
         def choose(self, states, seats, draws):
             return super().choose(states, seats, draws)[:1]
@@ -344,7 +348,7 @@ def test_a_player_chooses_one_action_for_each_game():
         env.reset(seed=0)
 
 
-def test_without_autoreset_the_end_must_be_answered():
+def test_without_autoreset_a_finished_game_must_be_reset():
     env = make(autoreset_mode="disabled")
     _, info = env.reset(seed=0)
     wrong = np.where(info["action_mask"][0] == 0)[0][0]
@@ -356,12 +360,12 @@ def test_without_autoreset_the_end_must_be_answered():
         env.step(actions)
 
 
-# --- SB3's ---------------------------------------------------------------------------------------
+# --- SB3's vector API ----------------------------------------------------------------------------
 
 
 @every_rich_game
 def test_the_vec_env_plays_the_same_games(variant):
-    """SB3's API and Gymnasium's with SAME_STEP show the same, seed by seed."""
+    """SB3's API, and Gymnasium's with SAME_STEP, show the same for each seed."""
     ours, theirs = (
         make_vec_env(variant.game, SIZE, **variant.options),
         vector(variant, AutoresetMode.SAME_STEP),
@@ -384,7 +388,7 @@ def test_the_vec_env_plays_the_same_games(variant):
     assert ended
 
 
-def test_maskable_ppo_takes_the_vec_env():
+def test_maskable_ppo_accepts_the_vec_env():
     env = make_vec_env("armadora", 16, players=3, opponents=["greedy", "random"], reward="gold")
     assert is_masking_supported(env)
     model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, seed=0)
@@ -398,16 +402,16 @@ def test_maskable_ppo_takes_the_vec_env():
     assert make_vec_env(game, 4, opponents=GreedyPlayer(game)).game is game
 
 
-def test_sb3_s_own_ways_to_make_an_environment_of_an_id():
-    """It asks for pictures as arrays, and works without them."""
+def test_sb3_s_functions_can_make_an_environment_from_an_id():
+    """SB3 asks for images as arrays, but does not need them."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Gymnasium warns of the render mode
+        warnings.simplefilter("ignore")  # Gymnasium warns about the render mode
         env = make_dummy_vec_env("armarl/Armadora-v0", 2)
         assert is_masking_supported(env)
         MaskablePPO("MlpPolicy", "armarl/Armadora-v0", n_steps=16, batch_size=16)
 
 
-def test_wrapped_evaluated_and_saved(tmp_path):
+def test_a_vec_env_can_be_wrapped_evaluated_and_saved(tmp_path):
     env = VecNormalize(make_vec_env("armadora", 4))
     assert is_masking_supported(env)
     model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, seed=0)
@@ -415,7 +419,8 @@ def test_wrapped_evaluated_and_saved(tmp_path):
     model.save(tmp_path / "model")
     env.training = False
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # it warns that returns may not be those of the games
+        # SB3 would warn that returns may not be those of whole games.
+        warnings.simplefilter("error")
         returns, lengths = evaluate_policy(
             MaskablePPO.load(tmp_path / "model", env), env, 12, return_episode_rewards=True
         )
@@ -437,14 +442,14 @@ def test_wrapped_evaluated_and_saved(tmp_path):
         ),
     ],
 )
-def test_what_the_vec_env_refuses(call, error, message):
+def test_wrong_arguments_of_the_vec_env_are_refused(call, error, message):
     env = make_vec_env("armadora", 3)
     env.reset()
     with pytest.raises(error, match=message):
         call(env)
 
 
-def test_every_game_has_an_info_of_its_own():
+def test_every_game_has_its_own_info():
     env = make_vec_env("armadora", 3)
     env.reset()
     *_, infos = env.step(env.action_masks().argmax(axis=1))

@@ -1,4 +1,4 @@
-"""Findings are well formed. They are only read here: running one needs the network."""
+"""Findings have the right form. These tests only read them, because a finding needs the network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _program(script: str) -> str:
 
 
 def _shared(script: str) -> str:
-    """What all scripts have in common: from `set -eu` to the program, without the pins."""
+    """Return the part that all scripts share: from `set -eu` to the program, without the pins."""
     shell = script[script.index("set -eu") : script.index("<<'EOF'")]
     return re.sub(r'pins=".*"', "", shell)
 
@@ -36,12 +36,12 @@ def test_the_readme_lists_each_finding_once() -> None:
     assert len(SCRIPTS) >= 8
 
 
-def test_the_way_they_run_is_the_same_in_all() -> None:
+def test_all_findings_run_in_the_same_way() -> None:
     assert len({_shared(script.read_text("utf-8")) for script in SCRIPTS}) == 1
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
-def test_a_finding_says_what_it_must_and_pins_what_it_installs(path: Path) -> None:
+def test_a_finding_has_its_parts_and_pins_its_packages(path: Path) -> None:
     script = path.read_text("utf-8")
     head, rest = script.split("set -eu\n")
     assert re.findall(r"^# (\w+): ", head, re.M) == HEAD

@@ -1,4 +1,4 @@
-"""Every game's drawing: it is whole and stable, and shows a seat nothing that it may not know."""
+"""Drawings of every game are complete and stable. They show a seat no hidden information."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GAMES = 8  # games of each variant, with two positions each
 
 
 def positions(game: Game, games: int, seed: int) -> Iterator[tuple]:
-    """Yield positions of random games: state, the state before, the last seat and action."""
+    """Yield positions of random games, with the state before, the last seat and the last action."""
     rng = np.random.default_rng(seed)
     for _ in range(games):
         states = game.new_states(int(rng.integers(2**40)))
@@ -35,7 +35,7 @@ def positions(game: Game, games: int, seed: int) -> Iterator[tuple]:
             game.apply(states, np.array([0]), np.array([action]))
             course.append((states[0].copy(), before, (int(seats[0]), action)))
         if status[0] != PLAYING:
-            course.pop()  # after the end all is shown
+            course.pop()  # at the end everything is shown
         for k in rng.integers(len(course), size=2) if course else ():
             yield course[k]
 
@@ -78,7 +78,7 @@ def test_parts_keep_their_ids_and_order(variant):
     assert all(one == seen[0] for one in seen)
 
 
-def test_every_place_is_named_as_a_person_types_it():
+def test_every_place_has_the_name_that_a_person_types():
     armadora, armada = (variant.make() for variant in RICH[:2])
     for game in (armadora, armada):
         svg = game.draw_svg(game.new_states(0)[0])
@@ -94,7 +94,7 @@ def test_every_place_is_named_as_a_person_types_it():
         assert {word for word in words if re.fullmatch(r"[a-hs]\d+|[GRBOC]\d+", word)} <= places
 
 
-def test_the_last_move_is_told_as_far_as_a_seat_may_know():
+def test_the_last_move_is_told_without_hidden_information():
     game = RICH[0].make()
     states = game.new_states(0)
     before, action = states[0].copy(), game.actions.id("W2 a1")
@@ -122,7 +122,7 @@ def test_a_finished_game_shows_its_result():
         assert re.search(r'data-text="[^"]*(won|wins|cut short|share the victory)', svg), variant
 
 
-def test_a_hand_keeps_a_value_that_is_all_played():
+def test_a_hand_still_shows_a_value_without_warriors_left():
     game = make_game("armadora", players=2)
     states = game.new_states(0)
     game.apply(states, np.array([0]), np.array([game.actions.id("W5 a1")]))
@@ -130,7 +130,7 @@ def test_a_hand_keeps_a_value_that_is_all_played():
 
 
 def armadora(**changes) -> list[str]:
-    """Return the parts of a picture for four players in which something is different."""
+    """Return the parts of a picture for four players in which something is changed."""
     game = make_game("armadora", players=4, advanced=True)
     view = game.describe(game.new_states(0)[0]) | changes
     return [part.svg for part in picture(Scene(game, view, None, None, None, tuple("abcd"))).parts]
@@ -146,7 +146,7 @@ def warrior(player: int, **more) -> dict[str, Any]:
     } | more
 
 
-def test_arm_19_a_side_that_wins_with_no_more_gold_has_won_by_piles():
+def test_arm_19_a_side_that_wins_without_more_gold_has_won_by_piles():
     for gold, said in ((20, "won by piles · 20 gold"), (19, "won · 20 gold")):
         result = {"gold": [20, gold], "winners": [0]}
         shown = " ".join(armadora(result=result, to_move=None))
@@ -164,7 +164,7 @@ def test_arm_29_the_side_that_wins_a_tie_has_the_sign_of_its_reinforcement():
         assert corner[0].count("M-4.5 0H4.5") == signs
 
 
-def test_the_points_of_a_territory_stand_where_there_is_most_room():
+def test_the_points_of_a_territory_are_where_there_is_most_room():
     walls = ["a1-a2", "b1-b2", "b1-c1"]
     warriors = {"a1": warrior(0, arrows=1), "b1": warrior(0)}
     parts = armadora(palisades=walls, warriors=warriors)

@@ -1,4 +1,4 @@
-"""The verb `evaluate`: estimated returns in the middle of a game, for search that stops there."""
+"""The verb `evaluate` estimates returns in the middle of a game, for searches that stop there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from armarl.games.make_game import make_game
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 
 GAMES = 60
-KEPT = {"armadora": 0.1, "armada": 0.015}  # share of positions kept, about eight of each game
+KEPT = {"armadora": 0.1, "armada": 0.015}  # share of positions used, about eight of each game
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("armadora", {"board": "mini"}),
     *(("armadora", {"players": n, "advanced": a}) for n in (2, 3, 4) for a in (False, True)),
@@ -35,7 +35,7 @@ def estimates(game: Game, states: States) -> NDArray[np.float64]:
 def positions(game: Game, games: int = GAMES) -> tuple[States, NDArray[np.int64], Any]:
     """Return positions of games between greedy players with some random actions.
 
-    Returns the positions, the game of each, and the returns of all games.
+    The result is the positions, the game of each position, and the returns of all games.
     """
     rng = np.random.default_rng(game.players)
     states = game.new_states(np.arange(games))
@@ -57,9 +57,7 @@ def positions(game: Game, games: int = GAMES) -> tuple[States, NDArray[np.int64]
 
 
 @EVERY_VARIANT
-def test_estimates_are_returns_that_the_players_might_get(
-    name: str, options: dict[str, Any]
-) -> None:
+def test_estimates_are_possible_returns(name: str, options: dict[str, Any]) -> None:
     """They are in [-1, 1], add up to 0 over the sides, and are equal for partners.
 
     The state does not change.
@@ -73,16 +71,16 @@ def test_estimates_are_returns_that_the_players_might_get(
     first_seats = [game.sides.index(side) for side in sorted(set(game.sides))]
     assert np.allclose(found[:, first_seats].sum(axis=1), 0, atol=1e-12)
     assert (found == found[:, [game.sides.index(side) for side in game.sides]]).all()
-    different = np.unique(found[:, 0]).size  # on the mini board positions differ little
+    different = np.unique(found[:, 0]).size  # on the mini board, positions differ little
     assert different > (1 if "board" in options else found.shape[0] / 4)
 
 
-# Games on the mini board end after a few actions, and most are even.
+# On the mini board, games end after a few actions and most are even.
 @pytest.mark.parametrize(("name", "options"), VARIANTS[1:], ids=str)
-def test_those_who_win_are_thought_to_win(name: str, options: dict[str, Any]) -> None:
-    """Estimates and returns agree, by more than four standard errors over games."""
+def test_winners_have_higher_estimates(name: str, options: dict[str, Any]) -> None:
+    """Estimates and returns are correlated by more than four standard errors over games."""
     game = make_game(name, **options)
-    # In two-player Armada between greedy players it says less, so more games are needed to see it.
+    # In two-player Armada between greedy players, estimates say less, so the test needs more games.
     states, owners, returns = positions(game, 4 * GAMES if game.players == 2 else GAMES)
     agreement = (estimates(game, states) * returns[owners]).sum(axis=1)
     by_game = np.array([agreement[owners == i].mean() for i in np.unique(owners)])
@@ -90,13 +88,13 @@ def test_those_who_win_are_thought_to_win(name: str, options: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in OURS])
-def test_a_fresh_deal_favours_nobody_much(name: str) -> None:
+def test_a_new_deal_favours_nobody_much(name: str) -> None:
     for players in (2, 3, 4):
         game = make_game(name, players=players)
         assert (np.abs(estimates(game, game.new_states(np.arange(20)))) < 0.25).all()
 
 
-def test_armada_is_worth_nothing_where_it_is_soon_cut_short() -> None:
+def test_estimates_of_armada_shrink_before_the_turn_limit() -> None:
     long, short = (make_game("armada", max_turns=turns) for turns in (400, 30))
     states, _, _ = positions(long)
     cut = states.copy()

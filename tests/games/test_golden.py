@@ -1,9 +1,10 @@
 """Golden games: one recorded game of each variant, in `tests/games/golden`.
 
-A file holds the seed, the deal, every action with a hash of each seat's observation and mask after
-it, and the result. The test replays the actions and compares every line, so it notices any change
-of the rules, the actions, the observation or the random deal. If the change is intended, raise the
-game's `VERSION` and write the files anew:
+A file contains the seed, the deal, every action, after each action a hash of each seat's
+observation
+and mask, and the result. The test replays the actions and compares every line. So it notices any
+change of the rules, the actions, the observation or the random deal. If the change is intended,
+raise the game's `VERSION` and write the files again:
 
     python tests/games/test_golden.py --write
 """
@@ -27,7 +28,7 @@ from variants import GOLDEN, Variant, every_golden_variant
 
 FOLDER = Path(__file__).parent / "golden"
 SEED = 20_000
-CANDIDATES = 80  # games to choose from; the one with most kinds of actions is kept
+CANDIDATES = 80  # games to choose from; the game with most kinds of actions is kept
 ASTRAY = 0.3  # share of the greedy player's decisions that are random
 
 
@@ -46,7 +47,7 @@ def seen(game: Game, states: States) -> str:
 
 
 def record(game: Game, seed: int, choose: Callable[[States], int]) -> str:
-    """Return a game as text; `choose` picks an action for the seat to move."""
+    """Return a game as text. `choose` chooses an action for the seat to move."""
     states = game.new_states(seed)
     lines = [
         f"variant {json.dumps(game.variant)}",
@@ -82,11 +83,11 @@ def test_golden_game(variant):
     assert next(actions, None) is None
 
 
-def test_golden_games_are_those_of_the_variants():
+def test_there_is_a_golden_game_of_each_variant():
     assert set(FOLDER.glob("*.txt")) == {path_of(variant) for variant in GOLDEN}
 
 
-def test_golden_games_show_every_kind_of_action():
+def test_golden_games_contain_every_kind_of_action():
     for name in {variant.game for variant in GOLDEN}:
         variants = [variant for variant in GOLDEN if variant.game == name]
         offered = {kind(text) for variant in variants for text in variant.make().actions.texts}
@@ -101,7 +102,7 @@ def kind(action: str) -> str:
 
 
 def half_greedy(game: Game, rng: np.random.Generator) -> Callable[[States], int]:
-    """The choices of a greedy player that often plays at random."""
+    """Return a function that chooses as a greedy player which often plays at random."""
     players = GreedyPlayer(game), RandomPlayer(game)
 
     def choose(states: States) -> int:
@@ -113,9 +114,10 @@ def half_greedy(game: Game, rng: np.random.Generator) -> Callable[[States], int]
 
 
 def write() -> None:
-    """Record the golden games anew: prefer kinds of actions not shown yet, then most kinds."""
+    """Record the golden games again. Prefer kinds of actions not recorded yet, then most kinds."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    shown: dict[str, set[str]] = defaultdict(set)  # kinds in the files so far, by game
+    # The kinds of actions in the files so far, by game.
+    shown: dict[str, set[str]] = defaultdict(set)
     for variant in GOLDEN:
         game = variant.make()
         games = [

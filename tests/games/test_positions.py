@@ -1,4 +1,4 @@
-"""States from descriptions: `state_from` is the inverse of `describe`, and refuses nonsense."""
+"""States from descriptions: `state_from` is the inverse of `describe`, and refuses other input."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from armarl.core.verbs import PLAYING
 from variants import GOLDEN, KUHN_POKER
 
 OURS = [variant for variant in GOLDEN if variant not in KUHN_POKER]
-# What a description does not tell: chance, and what an open chain of decisions has done so far.
+# A description does not contain chance, or what an open chain of decisions has done so far.
 UNTOLD = {
     "armadora": {"rng", "looking_at"},
     "armada": {"rng", "die", "face", "claims", "target", "due", "count", "used", "asked", "idle"},
 }
-OVER = {"to_move"}  # nobody is to move
+OVER = {"to_move"}  # no player is to move
 
 
 def states_of(game, seed):
@@ -35,7 +35,7 @@ def states_of(game, seed):
 
 
 @pytest.mark.parametrize("variant", OURS, ids=str)
-def test_a_state_comes_back_from_its_description(variant):
+def test_a_description_gives_back_its_state(variant):
     game = variant.make()
     every = {"armadora": 3, "armada": 17}[variant.game]
     last = None
@@ -56,7 +56,7 @@ def comes_back(game, state):
         if name not in untold:
             assert np.array_equal(again[name], state[name]), name
     if game.name == "armadora" and state["looking_at"].any():
-        return  # without peek, a value that a Mage has just read is shown to it once
+        return  # without peek, a value that a Mage has just read is shown to it only once
     for seat in range(game.players):
         assert game.describe(again, seat) == game.describe(state, seat)
 
@@ -70,10 +70,10 @@ def test_the_same_seed_gives_the_same_state_and_chance():
     assert game.describe(other) == view
 
 
-# --- a few lines ---------------------------------------------------------------------------------
+# --- short descriptions --------------------------------------------------------------------------
 
 
-def test_a_position_of_armadora_in_a_few_lines():
+def test_a_short_description_gives_a_position_of_armadora():
     game = make_game("armadora", players=3, advanced=True)
     state = game.state_from(
         {
@@ -88,7 +88,7 @@ def test_a_position_of_armadora_in_a_few_lines():
         }
     )
     view = game.describe(state)
-    assert view["powers"] == [1, 0, 1]  # one each was used
+    assert view["powers"] == [1, 0, 1]  # one power of each of these players was used
     assert view["hand_sizes"] == [10, 10, 11]
     assert view["hands"][0]["4"] == 0
     assert view["palisades_left"] == 33
@@ -105,8 +105,8 @@ def test_the_end_of_armadora_is_scored():
     assert view["result"] == {"gold": [0, 40], "piles": [[], [40]], "winners": [1]}
 
 
-def test_lines_are_barred_as_in_play():
-    """ARM-12: after two palisades in a corner the line that would close it off is barred."""
+def test_barred_lines_are_found_as_in_play():
+    """ARM-12: after two palisades in a corner, the line that would close it is barred."""
     game = make_game("armadora")
     state = game.state_from({"palisades": ["b1-c1", "b2-c2", "a2-a3"]})
     assert "P b2-b3" in game.describe(state)["legal"]
@@ -117,7 +117,7 @@ def test_lines_are_barred_as_in_play():
     assert "P a2-a3" not in game.describe(state)["legal"]
 
 
-def test_a_position_of_armada_in_a_few_lines():
+def test_a_short_description_gives_a_position_of_armada():
     game = make_game("armada", players=4)
     state = game.state_from(
         {
@@ -141,7 +141,7 @@ def test_a_position_of_armada_in_a_few_lines():
     assert any(text.startswith("sail s14 ") for text in view["legal"])
 
 
-def test_an_attack_that_waits_for_an_answer():
+def test_an_attack_can_wait_for_an_answer():
     game = make_game("armada", cards=True)
     hands = [["attack"], ["defence", "raid"]]
     near = next(text for text in game.actions.texts if text.startswith("attack R1 "))
@@ -165,7 +165,7 @@ def test_an_attack_that_waits_for_an_answer():
     assert game.describe(state)["deck_size"] == 43
 
 
-def test_the_order_of_words_has_no_meaning_but_in_the_deck():
+def test_the_order_of_entries_matters_only_in_the_deck():
     game = make_game("armadora")
     one, same = (
         game.state_from({"palisades": lines}) for lines in (["a1-b1", "h4-h5"], ["h4-h5", "a1-b1"])
@@ -179,7 +179,7 @@ def test_the_order_of_words_has_no_meaning_but_in_the_deck():
     )
 
 
-# --- nonsense ------------------------------------------------------------------------------------
+# --- invalid descriptions ------------------------------------------------------------------------
 
 ARMADORA = make_game("armadora")
 ARMADA = make_game("armada", players=3, cards=True)
@@ -221,7 +221,7 @@ ARMADA = make_game("armada", players=3, cards=True)
         ({"gold": {1, 2}}, "JSON"),
     ],
 )
-def test_nonsense_of_armadora(description, says):
+def test_invalid_descriptions_of_armadora_are_refused(description, says):
     with pytest.raises(ValueError, match=re.escape(says)):
         ARMADORA.state_from(description)
 
@@ -254,12 +254,12 @@ def test_nonsense_of_armadora(description, says):
         ({"legal": []}, "'legal' would be"),
     ],
 )
-def test_nonsense_of_armada(description, says):
+def test_invalid_descriptions_of_armada_are_refused(description, says):
     with pytest.raises(ValueError, match=re.escape(says)):
         ARMADA.state_from(description)
 
 
-def test_other_types():
+def test_descriptions_of_other_types_are_refused():
     for wrong in (None, 3, [], "x"):
         with pytest.raises(TypeError, match="a description must be a dictionary"):
             ARMADORA.state_from(wrong)
@@ -271,7 +271,7 @@ def test_other_types():
 
 
 @pytest.mark.parametrize("game", [ARMADORA, ARMADA], ids=["armadora", "armada"])
-def test_what_a_seat_sees_is_refused(game):
+def test_the_view_of_a_seat_is_refused(game):
     states = game.new_states(3)
     rng = np.random.default_rng(0)
     for _ in range(12):
@@ -281,13 +281,13 @@ def test_what_a_seat_sees_is_refused(game):
         game.state_from(game.describe(states[0], 1))
 
 
-def test_a_game_without_it_says_so():
+def test_a_game_without_descriptions_says_so():
     plain = replace(ARMADORA, _states_from=None)
     with pytest.raises(ValueError, match="armadora cannot make states from descriptions"):
         plain.state_from({})
 
 
-def test_random_damage_is_refused_in_words_or_gives_a_valid_state():
+def test_random_damage_is_refused_or_gives_a_valid_state():
     rng = np.random.default_rng(3)
     values = [None, -1, 0, 1, 255, 2**70, 1.5, "x", [], {}, [None], True]
     for game in (ARMADORA, ARMADA):

@@ -1,4 +1,4 @@
-"""The scripted players' styles: legal, strong enough as opponents, and not all the same."""
+"""The scripted players' styles are legal, strong enough as opponents, and different."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def styles(name: str) -> tuple[str, ...]:
 
 
 def positions(game: Game) -> States:
-    """Return positions of games between players of all styles, a few of each."""
+    """Return some positions of games between players of each style."""
     rng = np.random.default_rng(0)
     players = [GreedyPlayer(game, style) for style in styles(game.name)]
     states, found = game.new_states(np.arange(60)), []
@@ -46,8 +46,8 @@ def positions(game: Game) -> States:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_styles_are_lawful_and_differ(name: str) -> None:
-    """With the same draw, two styles choose differently in more than 2 positions of 100."""
+def test_styles_are_legal_and_differ(name: str) -> None:
+    """With the same random number, two styles choose differently in over 2 positions of 100."""
     game = make_game(name, players=3)
     states = positions(game)
     assert states.size > 300
@@ -90,7 +90,7 @@ def test_an_unknown_style_is_refused() -> None:
 
 
 @pytest.mark.parametrize("style", [0, 4])
-def test_a_draw_next_to_one_stays_within_its_style(style: int) -> None:
+def test_a_random_number_next_to_one_keeps_its_style(style: int) -> None:
     """A sum that is rounded up would give the next style, or none."""
     game = make_game("armada")
     states, seats = game.new_states(np.arange(2)), np.zeros(2, np.int64)
@@ -100,7 +100,7 @@ def test_a_draw_next_to_one_stays_within_its_style(style: int) -> None:
 
 
 def test_evolution_reads_styles_from_memory() -> None:
-    """It runs in its own process, because no other kernel may be compiled in this way."""
+    """It runs in a separate process, because no other kernel may be compiled in this way."""
     path = os.pathsep.join(filter(None, sys.path))
     tests = str(HELPERS / "evolved_style.py")
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", tests]

@@ -1,4 +1,4 @@
-"""A headless browser without a network, for tests of pages. Tests skip where there is none."""
+"""A headless browser without a network, for tests of pages. Tests are skipped if it is missing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 ONLY_HERE = "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-PATIENCE = 300_000  # ms; a step may wait for kernels that another process compiles
+PATIENCE = 300_000  # milliseconds; a step may wait for kernels that another process compiles
 
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """Yield a headless Chromium that reaches only this machine."""
+    """Yield a headless Chromium that can connect only to this machine."""
     sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
@@ -30,14 +30,14 @@ def browser() -> Iterator[Any]:
 
 
 def new_page(browser: Any, **options: Any) -> Any:
-    """Open a page that waits as long as a slow machine needs."""
+    """Open a page with time limits that suffice on a slow machine."""
     page = browser.new_page(**options)
     page.set_default_timeout(PATIENCE)
     return page
 
 
 class Watched:
-    """A page, and all that it complained of or asked the network for."""
+    """A page with its errors and warnings, and its requests to the network."""
 
     def __init__(self, chromium: Any, **options: Any) -> None:
         self.page = chromium.new_page(**options)
@@ -51,7 +51,7 @@ class Watched:
             self.complaints.append(f"request: {request.url}")
 
     def serious(self) -> list[str]:
-        """Return what axe-core finds that is serious or critical."""
+        """Return the violations that axe-core finds serious or critical."""
         axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
         found = axe.run(self.page).response["violations"]
         return [

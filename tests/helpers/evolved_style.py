@@ -1,6 +1,6 @@
 """Tests of `scripts/experiments/evolve_style.py`.
 
-`test_styles.py` runs this file in its own process, because it makes kernels read styles from
+`test_styles.py` runs this file in a separate process, because here the kernels read styles from
 memory.
 """
 
@@ -30,11 +30,12 @@ def test_evolution(tmp_path):
     evolution._put(1, np.tile(numbers, (GAMES, 1, 1)))
     ours, rows = won(), evolution._first.copy()
     assert set(np.unique(ours)) <= {-1.0, 0.0, 1.0}
-    evolution._first[len(styles.GREEDY_STYLES) + 1 :] = first  # the raider's
+    evolution._first[len(styles.GREEDY_STYLES) + 1 :] = first  # the numbers of the style `raider`
     assert (won() == ours).all()
     evolution._first[:] = rows
     idle = np.tile(numbers, (GAMES, 1, 1))
-    idle[..., evolve_style.NAMES.index("MOVE_WORTH")] = 0  # a style that never moves wins nothing
+    # A style that never moves, and so wins nothing.
+    idle[..., evolve_style.NAMES.index("MOVE_WORTH")] = 0
     idle[..., evolve_style.NAMES.index("ODDS")] = 100
     evolution._put(1, idle)
     assert won().mean() < ours.mean()
@@ -50,7 +51,7 @@ def test_evolution(tmp_path):
     found = json.loads(path.read_text())
     evolution.means, evolution.generation = np.array(found["numbers"]), found["generation"]
     evolution.step(4.0, 0.2)
-    assert np.array_equal(evolution.means, after)  # it continues to the same numbers
+    assert np.array_equal(evolution.means, after)  # the continued evolution has the same numbers
     written = evolve_style.as_source(after).replace("{", "{ ").splitlines()[1:-1]
     assert len(written) == len(styles.CONQUEROR)
     assert [line.split(":")[0].strip() for line in written] == evolve_style.NAMES

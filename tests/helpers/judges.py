@@ -19,7 +19,7 @@ VARIANTS = [
 
 
 def judge_of(game, seed=0):
-    """A judge whose weights are wide enough apart to play by."""
+    """Return a judge with random weights, so large that its choices differ."""
     torch.manual_seed(seed)
     judge = Judge(game, (12, 8), (6,))
     for weights in judge.parameters():

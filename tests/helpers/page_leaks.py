@@ -1,8 +1,10 @@
-"""Every byte that the pages send a seat is the same in games that differ only in secrets.
+"""A comparison of what the pages send a seat in two games that differ only in hidden information.
 
-Each position of a game is dealt anew as far as a seat does not know it, and each action of others
-is replaced by another one that looks the same to the seat. Then everything is asked over HTTP in
-both games: positions, old ones too, words, reasons, hints, refusals, actions and their undoing.
+The second game has other hidden information in each position, as far as a seat does not know it.
+Actions of others are replaced by actions that look the same to the seat. Then the test makes all
+requests in both games: positions (even old ones), texts, reasons, hints, refusals, actions and
+their
+undoing. Every byte of the answers must be equal.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _ONLY = np.zeros(1, np.int64)
 
 
 def course(game: Game, decisions: int, seed: int) -> tuple[list[States], list[int], list[int]]:
-    """Return the states, actions and seats of a random game, as far as it goes on."""
+    """Return the states, actions and seats of a random game, until it ends."""
     player, chance = RandomPlayer(game), game.new_chance(np.array([seed]))
     states, actions, seats = [game.new_states(seed)], list[int](), list[int]()
     while len(actions) < decisions:
@@ -39,9 +41,9 @@ def course(game: Game, decisions: int, seed: int) -> tuple[list[States], list[in
 
 
 def sister(game: Game, states: States, audience: int, seed: int) -> States:
-    """Deal anew what an audience does not know, and let other chance follow.
+    """Change the information that an audience does not know, and all later chance.
 
-    Two states in a row have the same generator as before, if chance played no part between them.
+    Successive states have the same generator, as before, if chance had no part between them.
     """
     chance = states["rng"] ^ np.uint64(0x5DEECE66D)
     for seat in range(game.players) if audience == ONLOOKER else [audience]:
@@ -94,7 +96,7 @@ def answers(pages: Pages, key: str, seat: int | None, version: str, last: int) -
 
 
 def unrevealing(table: Table, seat: int, actions: list[str]) -> list[str]:
-    """Return the actions of a seat that tell it nothing new, in this game or its sister."""
+    """Return the actions of a seat that reveal nothing new to it, in this game or the other one."""
     found, version = [], table.version
     for text in actions:
         states, played, seats = (
@@ -116,10 +118,10 @@ def compare(game: Game, folder: Path, decisions: int, seed: int) -> tuple[int, i
     """Compare all answers in a random game after some decisions, for every audience.
 
     Returns:
-        The number of comparisons, and how many of the compared positions were another game.
+        The number of comparisons, and in how many of them the positions differed.
 
     Raises:
-        AssertionError: an answer tells a seat what it cannot know.
+        AssertionError: an answer contains hidden information.
     """
     compared = differed = 0
     states, actions, seats = course(game, decisions, seed)

@@ -1,4 +1,4 @@
-"""The pages of `armarl play --web`, asked as a browser asks."""
+"""A server of the pages of `armarl play --web`, and requests to it as a browser sends them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Pages:
         self.house.close()
 
     def open(self, game: Game, people: list[int], player: str = "random", deal: int = 5) -> Any:
-        """Open a table with a key for each of the people; return it and the keys, by seat."""
+        """Open a table with a key for each person. Return the table and the keys, by seat."""
         seats = [
             Person(f"person {seat}", own_key=True) if seat in people else player
             for seat in range(game.players)
@@ -63,7 +63,7 @@ class Pages:
 
 
 class Server:
-    """`armarl play --web` in a process of its own."""
+    """`armarl play --web` in a separate process."""
 
     def __init__(self, folder: Path, port: int = 0) -> None:
         command = [sys.executable, "-m", "armarl.cli", "play", "random", "--web", "--game"]

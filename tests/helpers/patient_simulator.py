@@ -1,11 +1,11 @@
-"""Make Numba's CUDA simulator cheaper: threads that need not wait for each other take turns.
+"""Make Numba's CUDA simulator faster: threads that need not wait for each other run in turn.
 
-The simulator starts a thread of Python for each simulated one, and polls them. Here the threads of
-a block run one after another, unless the kernel synchronises them, or a test asks for real ones
-with `at_once`. Then the simulator sleeps while it waits, instead of polling.
+The simulator starts a thread of Python for each simulated thread, and polls them. Here the threads
+of a block run one after another, unless the kernel synchronises them, or a test asks with `at_once`
+for real threads. In these cases the simulator sleeps while it waits, instead of polling.
 
 The loop over all actions in `pack` is compiled, as the rules are. As plain Python it took four
-fifths of a step. It still runs so with `NUMBA_DISABLE_JIT=1`.
+fifths of the time of a step. With `NUMBA_DISABLE_JIT=1` it is plain Python again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from armarl.compiler.decorators import PLAIN_PYTHON, kernel
 from armarl.core import batch_loops
 from armarl.devices import cuda_kernels
 
-LONGEST = 0.001  # seconds: a thread may come to wait for the others meanwhile
+LONGEST = 0.001  # seconds between checks, because a thread may begin to wait for the others
 run_at_once = BlockManager.run
 compiled_pack = kernel(batch_loops.pack_singly)
 _at_once = False
@@ -41,7 +41,8 @@ def run(block: Any, place: tuple[int, ...], *arguments: Any) -> None:
     if _at_once or "syncthreads" in block._f.__code__.co_names:
         run_at_once(block, place, *arguments)
         return
-    thread: Any = threading.current_thread()  # the simulator asks it where it is in the grid
+    # The simulator asks the thread for its place in the grid.
+    thread: Any = threading.current_thread()
     thread.blockIdx = Dim3(*place)
     for place_in_block in np.ndindex(*block._block_dim):
         thread.threadIdx = Dim3(*place_in_block)
@@ -54,7 +55,7 @@ def pack(mask: NDArray[np.int8], packed: NDArray[np.int32]) -> None:
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """Run all threads of a block at once, so that one could disturb another."""
+    """Run all threads of a block at the same time, so that one could disturb another."""
     global _at_once
     _at_once = True
     try:

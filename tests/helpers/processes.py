@@ -1,4 +1,4 @@
-"""Processes that end with the test that started them, even if it fails."""
+"""Processes that end together with the test that started them, even if it fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @contextmanager
 def started(command: list[Any], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """Start a process as `subprocess.Popen` does; kill it at the end if it still runs."""
+    """Start a process as `subprocess.Popen` does. Kill it at the end if it still runs."""
     with subprocess.Popen(command, text=True, **options) as process:
         try:
             yield process
@@ -20,10 +20,10 @@ def started(command: list[Any], **options: Any) -> Iterator[subprocess.Popen[str
 
 
 def wait_for(come: Callable[[], bool], process: subprocess.Popen[str], seconds: float) -> None:
-    """Wait until a condition on a process holds.
+    """Wait until a condition on a process is true.
 
     Raises:
-        AssertionError: the process ends first, or it takes longer than so many seconds.
+        AssertionError: the process ends before, or `seconds` have passed.
     """
     patience = time.monotonic() + seconds
     while not come():

@@ -36,14 +36,14 @@ def recorded(game: Game, player: str = "greedy", seed: int = 3, most: int = 10**
 
 
 def data_of(page: str) -> dict[str, Any]:
-    """Return the data of a replay's page."""
+    """Return the data in the page of a replay."""
     found = re.search(r'id="page-data">(.*?)</script>', page, re.DOTALL)
     assert found
     return json.loads(found[1])
 
 
 def words_of(data: dict[str, Any], view: int = 0, game: int = 0) -> list[str]:
-    """Return what a page tells of each move."""
+    """Return the sentences with which a page describes each move."""
     moments = data["games"][game]["views"][view]["moments"][1:]
     return [" ".join(data["texts"][word] for word in moment["told"]) for moment in moments]
 

@@ -8,7 +8,7 @@ import tiny
 
 
 def asked(game, number=6, seed=0):
-    """Positions, seats and draws, as a player gets them."""
+    """Return positions, seats and random numbers, as a player gets them."""
     states, seats = tiny.positions(game, number, seed)
     draws = np.random.default_rng(seed).random(states.size)
     return game.concealed(states, seats), seats, draws
@@ -19,7 +19,10 @@ def same(one, other):
 
 
 def won_positions(game, number):
-    """Positions in which a seat alone still plays, and wins by passing whatever is hidden."""
+    """Return positions in which only one seat still plays, and wins if it passes.
+
+    Hidden information does not matter there.
+    """
     passing, one, chosen, seats = game.actions.id("pass"), np.zeros(1, np.int64), [], []
     for seed in range(2000):
         rng, states = np.random.default_rng(seed), game.new_states(seed)
@@ -41,7 +44,7 @@ def won_positions(game, number):
 
 
 def evaluations(game, states):
-    """What the game's own evaluation says of each state, for every seat."""
+    """Return the game's own evaluation of each state for every seat."""
     found = np.empty((states.size, game.players))
     for i in range(states.size):
         game.verbs.evaluate(states[i], found[i], *game.fixed_records)

@@ -23,12 +23,13 @@ TOTAL = 6 * ROLLOUT
 def config(**changes):
     if changes.get("learner") == "critic":
         improved = {"improved_games": 1, "improved_from": 0.8}
-        changes = {"environments": 3, "critic": improved, **changes}  # whole games between updates
+        # A critic plays whole games between updates.
+        changes = {"environments": 3, "critic": improved, **changes}
     return TrainingConfig(**tiny.settings(**{"total_decisions": TOTAL, **changes}))
 
 
 def signals(number, *, after):
-    """Return a watch function that signals this process after so many updates."""
+    """Return a watch function that sends this process a signal after some updates."""
     seen = []
 
     def watch(report):
@@ -41,7 +42,7 @@ def signals(number, *, after):
 
 
 def in_another_process(program, **environment):
-    """Run a Python program in its own process with one thread; see `processes.started`."""
+    """Run a Python program in a separate process with one thread. See `processes.started`."""
     paths = os.pathsep.join(sys.path)
     return started(
         [sys.executable, "-c", program],
@@ -59,7 +60,7 @@ def stopped_run(folder, **changes):
 
 
 def contents(run):
-    """Return all that a run's checkpoint holds, except the time that it took."""
+    """Return the contents of a run's checkpoint, except times."""
     tensors, progress = read_tensors(run.folder / checkpoint.FILE, checkpoint.FORMAT)
     return tensors, {**progress, "run": None}
 

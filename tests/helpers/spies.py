@@ -1,4 +1,4 @@
-"""A player that keeps all that it is shown, and what each of these players could put together."""
+"""A player that records all that it is shown, and a count of what it could find out from that."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ MADE: list[Spy] = []  # all spies of this process
 
 
 class Spy(RandomPlayer):
-    """Plays at random, and remembers every call; with a folder it also writes it down there."""
+    """A random player that records every call.
+
+    With a folder, it also writes each call to a file.
+    """
 
     def __init__(self, game: Game, folder: str = "") -> None:
         super().__init__(game)
@@ -30,7 +33,7 @@ class Spy(RandomPlayer):
         MADE.append(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, identity=uuid4().hex)  # another object
+        self.__dict__.update(state, identity=uuid4().hex)  # a copy is another object
 
     def choose(self, states: Any, seats: Any, draws: Any) -> Any:
         self.calls.append((states.copy(), seats.copy()))
@@ -41,12 +44,12 @@ class Spy(RandomPlayer):
 
     @property
     def seats(self) -> set[int]:
-        """The seats that it was asked for."""
+        """Return the seats for which the spy was asked."""
         return {seat for _, seats in self.calls for seat in seats.tolist()}
 
 
 def written(folder: Path, game: Game) -> list[Spy]:
-    """Return the spies that wrote to a folder, from whatever process."""
+    """Return the spies of all processes that wrote to a folder."""
     spies = []
     for path in sorted(folder.iterdir()):
         spies.append(Spy(game))
@@ -56,14 +59,14 @@ def written(folder: Path, game: Game) -> list[Spy]:
     return spies
 
 
-Sight = tuple[int, int]  # a game and a seat
+Sight = tuple[int, int]  # (game, seat)
 
 
 class Truth:
-    """Which game and seat a concealed state belongs to, from the records of all games."""
+    """The game and seat of each concealed state, from the records of all games."""
 
     def __init__(self, records: Iterable[Record]) -> None:
-        self.deals: list[bytes] = []  # of each game
+        self.deals: list[bytes] = []  # the deal of each game
         self._games: dict[tuple[bytes, int], set[int]] = defaultdict(set)
         for number, record in enumerate(records):
             self.deals.append(record.states[0].tobytes())
@@ -73,7 +76,7 @@ class Truth:
                 self._games[state.tobytes(), seat].add(number)
 
     def sights(self, states: Any, seats: Any) -> list[Sight | None]:
-        """Return the game and seat of each state of a call. None: several games look like this."""
+        """Return the game and seat of each state, or None if several games look like the state."""
         found = []
         for state, seat in zip(states, seats.tolist(), strict=True):
             games = self._games[state.tobytes(), seat]
@@ -81,9 +84,9 @@ class Truth:
         return found
 
     def count(self, spies: Iterable[Spy]) -> tuple[int, int]:
-        """Return in how many deals a spy saw a game from a seat, and in how many it saw more.
+        """Return in how many deals a spy saw one game from one seat, and in how many it saw more.
 
-        More is another game of the deal, or another seat of the game.
+        More means another game of the deal, or another seat of the game.
         """
         once, more = 0, 0
         for spy in spies:

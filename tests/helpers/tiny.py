@@ -13,7 +13,7 @@ from armarl.policies.saved_policy import save_policy
 
 
 def tensors(game, seed=0, widths=(16,)):
-    """Return random weights of a network for `game`, wide enough apart to play by."""
+    """Return random weights of a network for `game`, so large that its choices differ."""
     rng = np.random.default_rng(seed)
     found = {}
     for head, outputs in (("policy", len(game.actions)), ("value", 1)):
@@ -29,13 +29,13 @@ def network(game, seed=0, **options):
 
 
 def policy(folder, game, seed=0, name="policy.safetensors"):
-    """Save a policy with random weights; return its path."""
+    """Save a policy with random weights. Return its path."""
     save_policy(folder / name, game, tensors(game, seed), "tanh", strength=[])
     return folder / name
 
 
 def random_actions(masks, rng):
-    """Return a random legal action for each mask; 0 if none is legal."""
+    """Return a random legal action for each mask, or 0 if none is legal."""
     return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
 
 
@@ -56,7 +56,7 @@ def positions(game, number=50, seed=0):
 
 
 def settings(**changes):
-    """Return settings of a run of a few seconds; sections are given as dictionaries."""
+    """Return the settings of a run of a few seconds. Sections are given as dictionaries."""
     small = {
         "total_decisions": 1024,
         "environments": 16,
@@ -67,7 +67,7 @@ def settings(**changes):
     }
     learner = changes.get("learner", "ppo")
     if learner == "critic":
-        small["network"]["advisers"] = ["greedy"]  # the player that it improves
+        small["network"]["advisers"] = ["greedy"]  # the player that the critic improves
     else:
         own = "td" if learner == "td" else "ppo"
         small[own] = {"rollout_length": 16, "minibatch": 128, "epochs": 2}
@@ -77,7 +77,7 @@ def settings(**changes):
 
 
 class Backwards:
-    """A user's player: it plays the n-th last legal action."""
+    """A player of a user that plays the n-th last legal action."""
 
     def __init__(self, game, rank: int = 1):
         self.name, self.game, self.rank = "backwards", game, rank
@@ -88,13 +88,13 @@ class Backwards:
 
 
 def stubborn(game, player, times: int):
-    """A wrapper around a player that does nothing."""
+    """Return a player in a wrapper that does nothing."""
     assert times > 0
     return player
 
 
 class Faulty(Backwards):
-    """A user's player that fails after so many answers."""
+    """A player of a user that fails after some answers."""
 
     answers = 0
 
@@ -104,7 +104,7 @@ class Faulty(Backwards):
 
 
 class KilledOnce:
-    """A player whose process is killed at its first decision; then it plays like Backwards."""
+    """A player whose process is killed at its first decision. The next one plays like Backwards."""
 
     name = "killed once"
 

@@ -1,4 +1,4 @@
-"""Users' players, annotated as for a type checker."""
+"""Players of users, with annotations for a type checker."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class Typed(tiny.Backwards):
-    """Names of types that exist only for a type checker."""
+    """A player annotated with names that exist only for a type checker."""
 
     def __init__(self, game: Game, rank: int = 1) -> None:
         super().__init__(game, rank)
 
 
 class Open(tiny.Backwards):
-    """Accepts any named argument."""
+    """A player that accepts any named argument."""
 
     def __init__(self, game: Game, *others: object, **settings: object) -> None:
         super().__init__(game)
@@ -27,7 +27,7 @@ class Open(tiny.Backwards):
 
 
 class Loud(tiny.Backwards):
-    """Has noise of its own."""
+    """A player with its own argument `noise`."""
 
     def __init__(self, game: Game, noise: float = 0.0) -> None:
         super().__init__(game)
@@ -35,7 +35,7 @@ class Loud(tiny.Backwards):
 
 
 class Broken(tiny.Backwards):
-    """Fails when it is made."""
+    """A player that fails when it is made."""
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
@@ -43,5 +43,5 @@ class Broken(tiny.Backwards):
 
 
 def needs_more(game: Game, rank: int) -> tiny.Backwards:
-    """Requires a rank."""
+    """Return a player that needs an argument `rank`."""
     return tiny.Backwards(game, rank)

@@ -1,4 +1,4 @@
-"""Every variant of every game, for tests that hold for all of them."""
+"""Every variant of every game, for tests that must pass for all of them."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from reference.armadora import checks as armadora_checks
 
 @dataclass(frozen=True)
 class Variant:
-    """A game and its options, and what can be made of them; `more` are options of the API."""
+    """A game with its options. `more` are options of the API."""
 
     game: str
     options: Mapping[str, Any]
 
     @property
     def midgame(self) -> int:
-        """Decisions after which a game is under way: Armada has a preliminary turn first."""
+        """Return a number of decisions that leads into the game, or into its preliminary turn."""
         if self.options.get("board") == "mini":
-            return 4  # of at most seven
+            return 4  # before the seventh, which may be the last
         return {"armadora": 15, "armada": 60, "kuhn_poker": 1}[self.game]
 
     @property
     def first_refusal(self) -> tuple[str, str]:
-        """An action that is illegal at the start, and the rule that the error names."""
+        """Return an action that is illegal at the start, and the rule that the error names."""
         return {
             "armadora": ("stop", "ARM-13"),
             "armada": ("end", "ADA-13"),
@@ -45,21 +45,21 @@ class Variant:
 
     @property
     def title(self) -> str:
-        """The game's name in Gymnasium's ids."""
+        """Return the game's name in Gymnasium's ids."""
         return game_entry(self.game).title
 
     @property
     def long_turns(self) -> bool:
-        """True if a seat may have several decisions in a row: two palisades, orders."""
+        """Return whether a seat may have several decisions in a row: two palisades, or orders."""
         return self.options.get("board") != "mini" and self.game != "kuhn_poker"
 
     def make(self) -> Game:
         return make_game(self.game, **self.options)
 
     def aec(self, face: str = "env", **more: Any) -> Any:
-        """The PettingZoo environment that the function `face` of the game's module makes.
+        """Return the PettingZoo environment that the function `face` of the game's module makes.
 
-        A game from outside has no such module.
+        A game from outside the package has no such module.
         """
         if self.game == "kuhn_poker":
             kind = {"env": CheckedAECEnv, "raw_env": RawAECEnv}[face]
@@ -79,10 +79,10 @@ class Variant:
         return f"{self.game}-{name(dict(self.options))}"
 
 
-# Random play of Armada takes thousands of decisions unless it is cut short, here at some hundred.
+# Random play of Armada takes thousands of decisions. So the turn limit is low, at some hundreds.
 SHORT = {"max_turns": 6}
 
-# A game from outside, in `examples/`, must pass all tests that ours pass.
+# A game from outside the package, in `examples/`, must pass all tests of our games.
 register_game(ENTRY)
 KUHN_POKER = [Variant("kuhn_poker", {"players": players}) for players in (2, 3, 4)]
 
@@ -98,7 +98,7 @@ RICH = [
     KUHN_POKER[1],
 ]
 
-# Long enough for cards, raids and battles.
+# These games are long enough for cards, raids and battles.
 GOLDEN = [
     Variant(
         variant.game,

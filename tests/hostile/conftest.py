@@ -1,4 +1,4 @@
-"""Shared by the tests with hostile input."""
+"""Fixtures for the tests with hostile input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armarl_training.run.run import start_run
 
 @pytest.fixture(params=["ppo", "td", "critic", "maskable_ppo"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The folder of a run with a checkpoint; no process trains there."""
+    """Return the folder of a run with a checkpoint. No process trains there."""
     settings = tiny.settings(learner=request.param, options={"board": "mini"})
     with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
         run.learner.iterate(0.5)

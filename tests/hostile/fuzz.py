@@ -25,10 +25,10 @@ import numpy as np
 from doors import DOORS, load
 
 AT_ONCE = 20_000  # cases per process
-LONGEST = 20.0  # CPU seconds that a case may take
-PATIENCE = 600.0  # seconds without a finished case; generous, since the core may be busy
+LONGEST = 20.0  # maximum CPU time of a case in seconds
+PATIENCE = 600.0  # maximum seconds without a finished case; large, because the machine may be busy
 MEMORY = 6 << 30  # bytes of data that a process may have
-TOLD = 3  # failures of one kind that are printed in full
+TOLD = 3  # maximum number of failures of one kind that are printed in full
 OUTCOMES = ("accepted", "refused")
 
 

@@ -1,8 +1,9 @@
-"""A training run that is killed again and again: `python tests/hostile/kills.py --kills 20`.
+"""Kill a training run many times: `python tests/hostile/kills.py --kills 20`.
 
-SIGKILL comes at a random moment of a random update or of the checkpoint after it, and the run is
-resumed. At the end it must have the same bytes as an undisturbed run: weights, optimiser, games in
-play, random number generators, pool, policies and table. Times are not compared.
+Each SIGKILL comes at a random moment during a random update or the checkpoint after it. Then the
+run
+is resumed. At its end, it must be equal byte by byte to an undisturbed run: weights, optimiser,
+games, random number generators, pool, policies and table. Times are not compared.
 """
 
 from __future__ import annotations
@@ -28,14 +29,16 @@ from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run import checkpoint
 from armarl_training.run.run import resume_run, start_run
 
-MOST_LINES = 2  # the most lines that a run may print before it is killed
+MOST_LINES = 2  # maximum number of lines that a run prints before it is killed
 TIMES = ("minutes", "decisions_per_second")  # columns of the table
-AFTER = ("nothing", "an update")  # what the checkpoint holds beyond the last printed line
+# Training that the checkpoint may have beyond the last printed line.
+AFTER = ("nothing", "an update")
 
 
 def settings(learner: str, game: str, updates: int) -> dict[str, Any]:
-    """Settings of a tiny run with a checkpoint and an evaluation after every update."""
-    rollout = 1200 if learner == "critic" else 256  # decisions at most; a critic plays whole games
+    """Return the settings of a tiny run with a checkpoint and an evaluation after every update."""
+    # Maximum number of decisions; a critic plays whole games.
+    rollout = 1200 if learner == "critic" else 256
     return tiny.settings(
         learner=learner,
         game=game,
@@ -91,7 +94,7 @@ def _process(learner: str, game: str, updates: int, folder: Path) -> subprocess.
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """The contents of a run's folder, without times."""
+    """Return the contents of a run's folder, without times."""
     found: dict[str, Any] = {"config.yaml": (folder / "config.yaml").read_bytes()}
     found |= _saved(folder / checkpoint.FILE, checkpoint.FORMAT)
     policies = [folder / "policy.safetensors", folder / "best.safetensors"]
@@ -115,7 +118,7 @@ def _saved(path: Path, format: str) -> dict[str, Any]:
 
 
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """The names of the entries that differ."""
+    """Return the names of the entries that differ."""
     names = sorted({*one, *other})
     return [name for name in names if one.get(name, ...) != other.get(name, ...)]
 

@@ -1,9 +1,9 @@
 """Mixed use over a long time: `python tests/hostile/soak.py --minutes 15`.
 
 Environments, threads, players, matches in processes, records, tournaments and training run in
-random order, several at a time. Memory, file descriptors, threads and child processes are counted
-while nothing runs. The test fails on an error, or if a count is higher in the second half than in
-the first. The beginning, when caches fill, does not count.
+random order, several at the same time. While nothing runs, the script counts memory, file
+descriptors, threads and child processes. It fails on an error, or if a count is higher in the
+second half than in the first. The beginning, when caches fill, does not count.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("armada", {"cards": True, "enrolment": True, "max_turns": 6}),
 )
 AT_ONCE = 3  # uses that run at the same time
-WARM_UP = 0.2  # share of the time
+WARM_UP = 0.2  # share of the time that does not count
 LEEWAY = 32 << 20  # bytes by which memory may grow
 
 
@@ -73,7 +73,7 @@ def _game(rng: random.Random) -> Game:
 
 
 def one_game(rng: random.Random, folder: Path) -> None:
-    """The PettingZoo environment, saved and loaded now and then."""
+    """Play the PettingZoo environment, and sometimes save and load it."""
     env = CheckedAECEnv(_game(rng), render_mode="ansi")
     env.reset(seed=rng.getrandbits(62))
     for agent in env.agent_iter(300):
@@ -90,7 +90,7 @@ def one_game(rng: random.Random, folder: Path) -> None:
 
 
 def one_seat(rng: random.Random, folder: Path) -> None:
-    """The Gymnasium environment, against search players and scripted players."""
+    """Play the Gymnasium environment against search players and scripted players."""
     game = _game(rng)
     opponent = rng.choice(["random", "greedy", "greedy:noise=0.2", "flat:8", "grave:8"])
     env = SeatEnv(game, opponents=opponent, render_mode="ansi")
@@ -105,7 +105,7 @@ def one_seat(rng: random.Random, folder: Path) -> None:
 
 
 def many_seats(rng: random.Random, folder: Path) -> None:
-    """The vector environment, in the autoreset modes that need no reset by the caller."""
+    """Play the vector environment in the autoreset modes that need no reset by the caller."""
     mode = rng.choice(["NEXT_STEP", "SAME_STEP"])
     size = rng.choice([1, 7, 200])
     env = SeatVectorEnv(_game(rng), size, opponents="random", autoreset_mode=mode)
@@ -120,7 +120,7 @@ def many_seats(rng: random.Random, folder: Path) -> None:
 
 
 def many_games(rng: random.Random, folder: Path) -> None:
-    """Self-play and playouts on several threads; the number of threads changes between calls."""
+    """Run self-play and playouts on several threads, with a varying number of threads."""
     set_threads(rng.randint(1, 4))
     game = _game(rng)
     batch = SelfPlayBatch(game, rng.choice([1, 64, 1000]))
@@ -131,7 +131,7 @@ def many_games(rng: random.Random, folder: Path) -> None:
 
 
 def a_refusal(rng: random.Random, folder: Path) -> None:
-    """Refused arguments do not stay in memory."""
+    """Check that refused arguments do not stay in memory."""
     game, other = rng.sample(_games(), 2)
     states = game.new_states(np.arange(64))
     for call in (
@@ -147,7 +147,7 @@ def a_refusal(rng: random.Random, folder: Path) -> None:
 
 
 def a_match(rng: random.Random, folder: Path) -> None:
-    """A match with records, which are read back; sometimes in worker processes."""
+    """Play a match with records, sometimes in worker processes, and read the records."""
     game = _games()[rng.choice([0, 2])]
     path = folder / "games.txt"
     workers = 2 if rng.random() < 0.1 else 1
@@ -157,14 +157,14 @@ def a_match(rng: random.Random, folder: Path) -> None:
 
 
 def a_tournament(rng: random.Random, folder: Path) -> None:
-    """A tournament in a folder, read back."""
+    """Play a tournament in a folder, and read it."""
     players = ["random", "greedy", "random:patient"]
     play_tournament(_games()[2], players, 20, seed=rng.getrandbits(30), folder=folder / "arena")
     assert read_tournament(folder / "arena").games
 
 
 def a_policy(rng: random.Random, folder: Path) -> None:
-    """A policy that is saved, loaded, played and damaged."""
+    """Save, load, play and damage a policy."""
     game = _game(rng)
     path = tiny.policy(folder, game, seed=rng.getrandbits(20))
     player = load_policy(path, game, sample=True)
@@ -180,7 +180,7 @@ def a_policy(rng: random.Random, folder: Path) -> None:
 
 
 def a_judge(rng: random.Random, folder: Path) -> None:
-    """A shipped policy, a judge: it plays a match and returns its thoughts."""
+    """Let a shipped policy, a judge, play a match and return its thoughts."""
     game = _games()[0]
     player = load_policy("armadora-2p", game, sample=True)
     play_match(game, [player, rng.choice(["random", "greedy"])], 20, rng.getrandbits(30))
@@ -189,7 +189,7 @@ def a_judge(rng: random.Random, folder: Path) -> None:
 
 
 def a_training(rng: random.Random, folder: Path) -> None:
-    """A training run with a checkpoint, resumed; a second run in the folder is refused."""
+    """Start a training run, save a checkpoint, and resume it. Refuse a second run in its folder."""
     learner = rng.choice(["ppo", "td", "critic", "maskable_ppo"])
     settings = tiny.settings(learner=learner, options={"board": "mini"})
     with start_run(TrainingConfig(**settings), folder / "run") as run:
@@ -211,7 +211,7 @@ USES: tuple[Callable[[random.Random, Path], None], ...] = (
     *(one_game, one_seat, many_seats, many_games, a_refusal),
     *(a_match, a_tournament, a_policy, a_judge, a_training),
 )
-ALONE = (a_training,)  # one at a time, since SB3 and torch have global random number generators
+ALONE = (a_training,)  # one at a time, because SB3 and torch have global random number generators
 _training = threading.Lock()
 
 
@@ -236,7 +236,7 @@ def _use(number: int, errors: list[str], done: Counter[str]) -> None:
 
 
 class Reading(NamedTuple):
-    """The resources of this process while nothing runs."""
+    """Resources that this process uses while nothing runs."""
 
     seconds: float
     memory: int  # resident anonymous bytes, after unused memory was returned
@@ -251,7 +251,7 @@ def read(begin: float) -> Reading:
     gc.collect()
     memory = descriptors = count = 0
     if sys.platform == "linux":
-        with suppress(AttributeError):  # the C library is not GNU's
+        with suppress(AttributeError):  # the C library is not glibc
             ctypes.CDLL(None).malloc_trim(0)
         status = Path("/proc/self/status").read_text("ascii")
         memory = int(status.split("RssAnon:")[1].split()[0]) << 10
@@ -263,7 +263,7 @@ def read(begin: float) -> Reading:
 
 
 def growth(readings: list[Reading]) -> list[str]:
-    """A text for each count that is higher in the second half than in the first, after warm-up."""
+    """Return a text for each count that is higher in the second half than in the first."""
     last = readings[-1].seconds
     later = [r for r in readings if r.seconds > WARM_UP * last]
     half = len(later) // 2
@@ -282,8 +282,8 @@ def growth(readings: list[Reading]) -> list[str]:
 
 
 def soak(minutes: float, seed: int, pause: float = 20.0) -> int:
-    """Run random uses for so many minutes, and return the exit status."""
-    resource_tracker.ensure_running()  # or the first worker process adds a descriptor
+    """Run random uses for some minutes, and return the exit status."""
+    resource_tracker.ensure_running()  # otherwise the first worker process would add a descriptor
     begin, number = time.monotonic(), seed
     errors: list[str] = []
     done: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""User players, `strange_players:NAME`, that are not players or that end the program."""
+"""Users' players `strange_players:NAME` that are not players or that end the program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NUMBER = 7
 
 
 def nothing(game: Game) -> None:
-    """Does not make a player."""
+    """Return no player."""
 
 
 def number(game: Game) -> int:
@@ -29,14 +29,14 @@ def leaves(game: Game) -> None:
 
 
 class Speechless:
-    """Has a name and nothing else."""
+    """A class with only a name."""
 
     def __init__(self, game: Game) -> None:
         self.name = "speechless"
 
 
 class Nameless:
-    """Chooses, and has no name."""
+    """A player without a name."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -46,13 +46,13 @@ class Nameless:
 
 
 class Numbered(Nameless):
-    """Has a number for a name."""
+    """A player whose name is a number."""
 
     name = 7
 
 
 class Fixed(Nameless):
-    """Has a name that cannot be changed."""
+    """A player whose name cannot be changed."""
 
     @property
     def name(self) -> str:
@@ -60,7 +60,7 @@ class Fixed(Nameless):
 
 
 class Leaver(Nameless):
-    """Ends the program when asked for an action."""
+    """A player that ends the program instead of choosing an action."""
 
     name = "leaver"
 
@@ -72,7 +72,7 @@ class Leaver(Nameless):
 
 
 class Exhausted(Nameless):
-    """Raises StopIteration after some answers."""
+    """A player that raises StopIteration after some answers."""
 
     name = "exhausted"
 
@@ -86,14 +86,14 @@ class Exhausted(Nameless):
 
 
 class TwoWordsError(Exception):
-    """An error that cannot be unpickled: its arguments are not those of its constructor."""
+    """An error that cannot be unpickled, because its arguments do not fit its constructor."""
 
     def __init__(self, one: str, other: str) -> None:
         super().__init__(f"{one} {other}")
 
 
 class Stranded(Nameless):
-    """Fails with an error that cannot be passed between processes."""
+    """A player whose error cannot be passed between processes."""
 
     name = "stranded"
 
@@ -102,7 +102,7 @@ class Stranded(Nameless):
 
 
 class SecretLeaver(Nameless):
-    """Ends the program when asked for the digest of its weights."""
+    """A player that ends the program instead of returning the digest of its weights."""
 
     name = "secret leaver"
 

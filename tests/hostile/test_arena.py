@@ -1,4 +1,4 @@
-"""Tournament folders and records from untrusted sources: bad ones give a clear error."""
+"""Tournament folders and records from untrusted sources are refused with a clear error."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def folder(tmp_path: Path) -> Path:
     ],
     ids=lambda changes: str(changes)[:40],
 )
-def test_results_that_are_none(folder: Path, changes: dict[str, Any]) -> None:
-    """Regression: wrong tables, NumPy errors, or an allocation of 29 TiB."""
+def test_invalid_results_are_refused(folder: Path, changes: dict[str, Any]) -> None:
+    """Regression: they gave wrong tables, NumPy errors, or an allocation of 29 TiB."""
     path = folder / "games.jsonl"
     first, *others = path.read_text("utf-8").splitlines()
     spoilt = json.dumps({**json.loads(first), **changes})
@@ -59,7 +59,7 @@ def test_results_that_are_none(folder: Path, changes: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "line", ["[" * 100_000, "9" * 5000, "null", "[]", "{}"], ids=lambda s: s[:4]
 )
-def test_lines_that_are_something_else(folder: Path, line: str) -> None:
+def test_lines_that_are_not_results_are_refused(folder: Path, line: str) -> None:
     (folder / "games.jsonl").write_text(f"{line}\n", "utf-8")
     with pytest.raises(ArenaError, match="line 1: this is not a game's result"):
         read_tournament(folder)
@@ -77,14 +77,14 @@ def test_lines_that_are_something_else(folder: Path, line: str) -> None:
     ],
     ids=lambda changes: str(changes)[:60],
 )
-def test_settings_that_are_none(folder: Path, changes: dict[str, Any]) -> None:
+def test_invalid_settings_are_refused(folder: Path, changes: dict[str, Any]) -> None:
     path = folder / "settings.json"
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
     with pytest.raises(ArenaError, match="is damaged"):
         read_tournament(folder)
 
 
-def test_settings_that_are_nested_deeply(folder: Path) -> None:
+def test_deeply_nested_settings_are_refused(folder: Path) -> None:
     (folder / "settings.json").write_text("[" * 100_000, "utf-8")
     for use in (read_tournament, lambda at: play_tournament(GAME, PLAYERS, 4, folder=at)):
         with pytest.raises(ArenaError, match="is damaged"):
@@ -95,8 +95,10 @@ def test_settings_that_are_nested_deeply(folder: Path) -> None:
 @pytest.mark.parametrize(
     "more", ['"seed": 0, "seed": 0, ', '"cut": false, "cut": false, ', '"x": NaN, ']
 )
-def test_what_two_readers_read_differently(folder: Path, name: str, more: str) -> None:
-    """Regression: of a key given twice the last one counted, and NaN was a number."""
+def test_json_that_two_parsers_would_read_differently_is_refused(
+    folder: Path, name: str, more: str
+) -> None:
+    """Regression: if a key appeared twice, its last value was used, and NaN was a number."""
     path = folder / name
     path.write_text(path.read_text("utf-8").replace("{", "{" + more, 1), "utf-8")
     with pytest.raises(ArenaError, match=r"is damaged|is not a game's result"):
@@ -104,7 +106,7 @@ def test_what_two_readers_read_differently(folder: Path, name: str, more: str) -
 
 
 @pytest.mark.parametrize("version", ["false", "0.0"])
-def test_a_version_that_only_equals_ours(folder: Path, version: str) -> None:
+def test_a_version_that_only_compares_equal_is_refused(folder: Path, version: str) -> None:
     path = folder / "settings.json"
     text = path.read_text("utf-8")
     assert '"version": 0,' in text
@@ -113,8 +115,8 @@ def test_a_version_that_only_equals_ours(folder: Path, version: str) -> None:
         read_tournament(folder)
 
 
-def test_names_like_formulas_compute_nothing(tmp_path: Path) -> None:
-    """Regression: a spreadsheet ran them."""
+def test_names_like_formulas_are_not_run_by_spreadsheets(tmp_path: Path) -> None:
+    """Regression: a spreadsheet computed them."""
     played = play_tournament(GAME, [Named("=1+1"), Named("@x")], 4, folder=tmp_path)
     assert played.players == ("=1+1", "@x")
     lines = summarise(played).csv().splitlines()
@@ -122,7 +124,7 @@ def test_names_like_formulas_compute_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("digests", [None, 5, [], "x", {"random": 1}, {"nobody": []}], ids=str)
-def test_digests_that_are_none(folder: Path, digests: Any) -> None:
+def test_invalid_digests_are_refused(folder: Path, digests: Any) -> None:
     path = folder / "settings.json"
     path.write_text(
         json.dumps({**json.loads(path.read_text("utf-8")), "digests": digests}), "utf-8"
@@ -134,7 +136,7 @@ def test_digests_that_are_none(folder: Path, digests: Any) -> None:
 @posix
 @pytest.mark.parametrize("name", ["games.jsonl", "settings.json", "records"])
 def test_links_are_not_followed(folder: Path, name: str, tmp_path: Path) -> None:
-    """Regression: the last line of a linked file was cut off, and results were appended to it."""
+    """Regression: a linked file lost its last line, and results were appended to it."""
     target = tmp_path / "elsewhere"
     (folder / name).rename(target)
     if target.is_file():
@@ -147,7 +149,7 @@ def test_links_are_not_followed(folder: Path, name: str, tmp_path: Path) -> None
 
 
 @posix
-def test_a_report_takes_the_place_of_a_link(folder: Path, tmp_path: Path) -> None:
+def test_a_report_replaces_a_link(folder: Path, tmp_path: Path) -> None:
     """Regression: the report was written to the target of the link."""
     for name in ("report.html", "summary.json", "ratings.csv"):
         (tmp_path / name).write_text("mine", "utf-8")
@@ -160,7 +162,7 @@ def test_a_report_takes_the_place_of_a_link(folder: Path, tmp_path: Path) -> Non
 
 @posix
 @pytest.mark.parametrize("name", ["games.jsonl", "settings.json", "lock"])
-def test_pipes_are_not_waited_for(folder: Path, name: str) -> None:
+def test_a_pipe_in_place_of_a_file_does_not_block(folder: Path, name: str) -> None:
     (folder / name).unlink()
     os.mkfifo(folder / name)
     with pytest.raises(ArenaError, match=name.replace(".", r"\.")):
@@ -168,15 +170,15 @@ def test_pipes_are_not_waited_for(folder: Path, name: str) -> None:
 
 
 @posix
-def test_records_that_are_no_files_are_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_in_place_of_records_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
         with pytest.raises(RecordError, match="is not a regular file"):
             list(read_records(path))
 
 
-def test_two_do_not_play_in_one_folder(folder: Path) -> None:
-    """The lines of two processes would mix."""
+def test_two_processes_cannot_play_in_one_folder(folder: Path) -> None:
+    """Otherwise the lines of the two would mix."""
     with (
         lock_folder(folder, ArenaError),
         pytest.raises(ArenaError, match=f"in use by process {os.getpid()}"),
@@ -189,7 +191,7 @@ SOMEBODY_S = (".bashrc.bak.2024", "lib/.libfoo.so.1", ".games.jsonl.77", "lib/.n
 
 
 def test_files_of_others_are_not_removed(tmp_path: Path) -> None:
-    """Regression: files with names like our temporary ones were removed, in refused folders too."""
+    """Regression: files named like our temporary files were removed, even in refused folders."""
     half = tmp_path / ".settings.json.123.half-written-by-armarl"
     (tmp_path / "lib").mkdir()
     for name in SOMEBODY_S:
@@ -206,7 +208,7 @@ def test_files_of_others_are_not_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["report.html", "ratings.csv", "games.jsonl", "records/1.txt"])
-def test_files_of_others_are_not_written_over(tmp_path: Path, name: str) -> None:
+def test_files_of_others_are_not_overwritten(tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("mine", "utf-8")
     with pytest.raises(ArenaError, match=f"has a {name.split('/')[0]}, but no tournament"):
@@ -215,29 +217,33 @@ def test_files_of_others_are_not_written_over(tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("wrong", [{"mixed": "no"}, {"every": 1}, {"every": np.True_}], ids=str)
-def test_what_is_neither_true_nor_false(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    """Regression: the games were played, and then the folder counted as damaged."""
+def test_only_true_and_false_are_accepted_as_switches(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    """Regression: the games were played, and then the folder was refused as damaged."""
     with pytest.raises(TypeError, match=r"(mixed|every) must be True or False, not "):
         play_tournament(GAME, PLAYERS, 4, folder=tmp_path / "arena", **wrong)
     assert not (tmp_path / "arena").exists()
 
 
-def test_a_folder_has_a_name() -> None:
-    """It was the current one."""
+def test_an_empty_folder_name_is_refused() -> None:
+    """Regression: it meant the current folder."""
     with pytest.raises(ValueError, match="a folder needs a name"):
         play_tournament(GAME, PLAYERS, 4, folder="")
 
 
 @pytest.mark.parametrize("changes", [{"seed": 0.0}, {"mixed": 0}], ids=str)
-def test_numbers_of_other_types_are_other_settings(folder: Path, changes: dict[str, Any]) -> None:
+def test_numbers_of_other_types_count_as_different_settings(
+    folder: Path, changes: dict[str, Any]
+) -> None:
     path = folder / "settings.json"
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
     with pytest.raises(ArenaError, match="with a different setting"):
         play_tournament(GAME, PLAYERS, 4, folder=folder)
 
 
-def test_deals_that_were_played_in_part_are_no_new_games(folder: Path) -> None:
-    """Regression: these games were written twice, and the progress ended too early."""
+def test_games_of_unfinished_deals_are_played_only_once(folder: Path) -> None:
+    """Regression: they were written twice, and the progress ended too early."""
     told = []
     found = play_tournament(GAME, PLAYERS, 20, folder=folder, progress=lambda *at: told.append(at))
     assert told[-1] == (40, 40)
@@ -245,13 +251,13 @@ def test_deals_that_were_played_in_part_are_no_new_games(folder: Path) -> None:
     assert found == play_tournament(GAME, PLAYERS, 20)
 
 
-def test_settings_in_another_order_are_the_same(folder: Path) -> None:
+def test_the_order_of_settings_does_not_matter(folder: Path) -> None:
     path = folder / "settings.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")), sort_keys=True), "utf-8")
     assert len(play_tournament(GAME, PLAYERS, 8, folder=folder).games) == 16
 
 
-def test_a_ladder_of_all_the_world(folder: Path) -> None:
+def test_a_ladder_with_too_many_players_is_refused(folder: Path) -> None:
     """Regression: it allocated 18 GiB."""
     path = folder / "settings.json"
     names = [str(number) for number in range(50_000)]
@@ -261,8 +267,8 @@ def test_a_ladder_of_all_the_world(folder: Path) -> None:
         read_tournament(folder)
 
 
-def forged(folder: Path, players: int, kind: str, cells: list[tuple[int, int]]) -> Path:
-    """Forge settings with so many players, and one game for each pair of lineup and deal."""
+def forge_tournament(folder: Path, players: int, kind: str, cells: list[tuple[int, int]]) -> Path:
+    """Forge a tournament with so many players, and one game for each pair of lineup and deal."""
     path = folder / "settings.json"
     names = [str(number) for number in range(players)]
     found = {**json.loads(path.read_text("utf-8")), "players": names, "kind": kind, "digests": {}}
@@ -277,15 +283,18 @@ def forged(folder: Path, players: int, kind: str, cells: list[tuple[int, int]]) 
     return folder
 
 
-def test_games_that_are_strewn_over_deals_and_tables(folder: Path) -> None:
-    """Regression: some megabytes of such games allocated 24 GiB."""
-    strewn = forged(folder, 60, "round-robin", [(i, i) for i in range(1_500)])
+def test_games_of_unrelated_deals_and_lineups_are_refused(folder: Path) -> None:
+    """Regression: a few megabytes of such games allocated 24 GiB."""
+    strewn = forge_tournament(folder, 60, "round-robin", [(i, i) for i in range(1_500)])
     with pytest.raises(ValueError, match="these 1,500 games do not form a tournament"):
         summarise(read_tournament(strewn))
 
 
-def test_a_game_told_twice(folder: Path) -> None:
-    """Regression: the later line counted. Equal lines are accepted; old versions wrote some."""
+def test_a_game_with_two_different_results_is_refused(folder: Path) -> None:
+    """Regression: the later line was used.
+
+    Equal lines are accepted, because old versions wrote some.
+    """
     path, found = folder / "games.jsonl", read_tournament(folder)
     text = path.read_text("utf-8")
     first = text.splitlines()[0]
@@ -298,7 +307,7 @@ def test_a_game_told_twice(folder: Path) -> None:
 
 
 class Named:
-    """A player with any name."""
+    """A player with a given name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -307,13 +316,13 @@ class Named:
         return GAME.legal_masks(states).argmax(axis=1).astype(np.int64)
 
 
-def test_names_are_all_different() -> None:
-    """Regression: two players got the name `x #2`, but weights are stored by name."""
+def test_players_get_different_names() -> None:
+    """Regression: two players got the name `x #2`, but names identify the stored weights."""
     found = play_tournament(GAME, [Named("x #2"), Named("x"), Named("x")], 2)
     assert found.players == ("x #2", "x", "x #3")
 
 
-def test_a_name_of_pages_in_a_record(tmp_path: Path) -> None:
+def test_a_very_long_name_is_shortened_in_a_record(tmp_path: Path) -> None:
     """Regression: the record could be written but not read."""
     play_match(GAME, [Named("x" * 20_000), "random"], 2, 1, records=tmp_path / "games.txt")
     assert {record.players[0][:9] for record in read_records(tmp_path / "games.txt")} == {
@@ -322,8 +331,8 @@ def test_a_name_of_pages_in_a_record(tmp_path: Path) -> None:
     }
 
 
-def test_to_read_a_tournament_changes_nothing(folder: Path) -> None:
-    """Regression: reading cut off the half line that another process was writing."""
+def test_reading_a_tournament_changes_no_file(folder: Path) -> None:
+    """Regression: reading removed the incomplete line that another process was writing."""
     path = folder / "games.jsonl"
     whole = path.read_bytes() + b'{"lineup": 0'
     path.write_bytes(whole)
@@ -332,7 +341,7 @@ def test_to_read_a_tournament_changes_nothing(folder: Path) -> None:
 
 
 class Painter:
-    """A player whose name clears a terminal."""
+    """A player whose name would clear a terminal."""
 
     name = "a\x1b[2J\nb"
 
@@ -340,8 +349,8 @@ class Painter:
         return GAME.legal_masks(states).argmax(axis=1).astype(np.int64)
 
 
-def test_names_move_no_terminal(tmp_path: Path) -> None:
-    """`armarl replay` prints records and tables with the names."""
+def test_names_cannot_control_the_terminal(tmp_path: Path) -> None:
+    """`armarl replay` prints the names in records and tables."""
     path = tmp_path / "games.txt"
     play_match(GAME, [Painter(), "random"], 2, 1, records=path)
     assert {name for record in read_records(path) for name in record.players} == {

@@ -1,4 +1,4 @@
-"""Arrays that `Game` refuses: the compiled loops behind it run without bounds checks."""
+"""Arrays that `Game` refuses, because its compiled loops run without bounds checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FOUR = np.arange(4)
 ZEROS = np.zeros(4, np.int64)
 LEGAL = int(np.flatnonzero(GAME.legal_masks(GAME.new_states(0))[0])[0])
 
-# Every method of `Game` that takes an array of states, with good other arguments.
+# Every method of `Game` that takes an array of states, with valid other arguments.
 DOORS: dict[str, Callable[[Game, Any], Any]] = {
     "deal": lambda game, states: game.deal(states, FOUR, FOUR),
     "apply": lambda game, states: game.apply(states, FOUR, ZEROS),
@@ -62,7 +62,7 @@ def bad_states() -> dict[str, Any]:
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("kind", bad_states())
-def test_states_that_are_none_of_this_variant(door: str, kind: str) -> None:
+def test_states_of_another_variant_are_refused(door: str, kind: str) -> None:
     with pytest.raises((TypeError, ValueError), match="states"):
         DOORS[door](GAME, bad_states()[kind])
 
@@ -76,7 +76,7 @@ CHOOSING: dict[str, Callable[[States, Any], Any]] = {
 
 
 @pytest.mark.parametrize("door", CHOOSING)
-def test_of_states_only_those_that_are_chosen_are_looked_at(door: str) -> None:
+def test_only_the_chosen_states_are_used_and_checked(door: str) -> None:
     states = np.concatenate([GAME.new_states(np.arange(3)), OTHER.new_states(1)])
     before = states.tobytes()[-states.itemsize :]
     CHOOSING[door](states, np.array([2, 0]))
@@ -86,9 +86,10 @@ def test_of_states_only_those_that_are_chosen_are_looked_at(door: str) -> None:
 
 
 @pytest.mark.parametrize("door", WRITING)
-def test_what_may_only_be_read_is_not_written(door: str, tmp_path: Path) -> None:
-    """Regression: `playouts` wrote to the bytes behind `np.frombuffer`; a read-only memory map gave
-    a SIGSEGV.
+def test_read_only_states_are_not_written(door: str, tmp_path: Path) -> None:
+    """Regression: `playouts` wrote to the bytes behind `np.frombuffer`.
+
+    A read-only memory map ended the process by SIGSEGV.
     """
     saved = GAME.new_states(FOUR).tobytes()
     path = tmp_path / "states"
@@ -108,8 +109,8 @@ def streams(n: int = 4) -> Any:
     return np.zeros(n, np.uint64)
 
 
-def test_states_in_the_place_of_numbers_are_told_in_a_word() -> None:
-    """Regression: the error listed all fields of a record, in thousands of characters."""
+def test_the_error_for_states_in_place_of_numbers_is_short() -> None:
+    """Regression: the error listed all fields of the dtype, in thousands of characters."""
     with pytest.raises(TypeError, match="seats must be an array of int64, not records"):
         GAME.views(states(), states())
 
@@ -160,7 +161,7 @@ BAD_COLUMNS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD_COLUMNS)
-def test_columns_that_do_not_fit(name: str) -> None:
+def test_columns_that_do_not_fit_are_refused(name: str) -> None:
     with pytest.raises((TypeError, ValueError)) as caught:
         BAD_COLUMNS[name]()
     assert "numba" not in str(caught.value).lower()
@@ -183,7 +184,7 @@ STATE = GAME.new_states(7)[0]
     [OTHER.new_states(7)[0], ARMADA.new_states(7)[0], GAME.new_states(FOUR), None, 7],
     ids=["variant", "game", "four", "none", "number"],
 )
-def test_one_state_that_is_none_of_this_variant(look: Callable[[Any], Any], state: Any) -> None:
+def test_one_state_of_another_variant_is_refused(look: Callable[[Any], Any], state: Any) -> None:
     """Regression: the text came from another variant's record, or NumPy raised an error."""
     look(STATE)
     with pytest.raises((TypeError, ValueError), match="state"):
@@ -208,8 +209,8 @@ BAD_TURNS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", ["seats", "observations", "masks", "rewards", "ends"])
 @pytest.mark.parametrize("kind", BAD_TURNS)
-def test_turns_that_cannot_be_written(name: str, kind: str) -> None:
-    """Regression: loops were compiled for such arrays, for seconds, or Numba raised an error."""
+def test_turn_arrays_that_cannot_be_written_are_refused(name: str, kind: str) -> None:
+    """Regression: loops were compiled for such arrays for seconds, or Numba raised an error."""
     batch = SelfPlayBatch(GAME, 4)
     turn = batch.reset(seed=0)
     if kind == "not aligned" and turn.__dict__[name].dtype.itemsize == 1:
@@ -227,7 +228,7 @@ def test_turns_that_cannot_be_written(name: str, kind: str) -> None:
 
 
 def within(states: States, size: int, dtype: Any = np.int64) -> Any:
-    """An array that starts in the middle of the states' memory."""
+    """Return an array that starts in the middle of the states' memory."""
     raw = states.view(np.uint8).reshape(-1)
     begin = raw.size // 2 + -(raw.ctypes.data + raw.size // 2) % 8
     return raw[begin : begin + 8 * size].view(dtype)
@@ -251,13 +252,13 @@ OVERLAPS: dict[str, Callable[[States], Any]] = {
 
 
 @pytest.mark.parametrize("kind", OVERLAPS)
-def test_arrays_that_lie_in_each_other(kind: str) -> None:
-    """Regression: dealing one game overwrote the index of the next after its check: a SIGSEGV."""
+def test_arrays_that_overlap_the_states_are_refused(kind: str) -> None:
+    """Regression: dealing a game overwrote the next index after its check, which gave a SIGSEGV."""
     with pytest.raises(ValueError, match=r"states and .* must not share memory"):
         OVERLAPS[kind](GAME.new_states(np.arange(64)))
 
 
-def test_turns_that_lie_in_the_states_or_in_each_other() -> None:
+def test_turns_that_overlap_the_states_or_each_other_are_refused() -> None:
     batch = SelfPlayBatch(GAME, 64)
     turn = batch.reset(seed=0)
     batch.step(turn.masks.argmax(1), out=turn)
@@ -272,14 +273,14 @@ def test_turns_that_lie_in_the_states_or_in_each_other() -> None:
 
 
 @pytest.mark.parametrize("kind", bad_states())
-def test_states_that_a_batch_does_not_take_up(kind: str) -> None:
+def test_a_batch_refuses_invalid_states(kind: str) -> None:
     batch = SelfPlayBatch(GAME, 4)
     batch.reset(seed=0)
     with pytest.raises((TypeError, ValueError), match="states"):
         batch.load_states(bad_states()[kind])
 
 
-def test_an_illegal_action_is_refused_and_nothing_is_played() -> None:
+def test_an_illegal_action_changes_no_game() -> None:
     for action in (-1, len(GAME.actions), 2**62, GAME.actions.id("stop")):
         played = states()
         actions = np.array([0, 0, action, 0])
@@ -288,7 +289,7 @@ def test_an_illegal_action_is_refused_and_nothing_is_played() -> None:
         assert played.tobytes() == states().tobytes()
 
 
-def test_good_arrays_pass() -> None:
+def test_valid_arrays_are_accepted() -> None:
     batch = states()
     GAME.apply(batch, FOUR[::-1].copy(), ZEROS)
     assert (GAME.new_states(7) == GAME.new_states(np.array([7]))).all()
@@ -297,21 +298,21 @@ def test_good_arrays_pass() -> None:
     assert GAME.views(batch[:0], ZEROS[:0])[0].shape == (0, GAME.observation.size)
 
 
-def test_masked_arrays_are_told_by_their_name() -> None:
+def test_the_error_for_masked_arrays_names_their_type() -> None:
     masked = np.ma.array(GAME.new_states(FOUR))
     with pytest.raises(TypeError, match=r"array of .*, not MaskedArray"):
         GAME.legal_masks(masked)
 
 
 @pytest.mark.parametrize("size", [2.5, True, "3", None, 0, -1, 2**63])
-def test_how_many_games_there_can_be(size: Any) -> None:
+def test_invalid_numbers_of_games_are_refused(size: Any) -> None:
     for face in (SelfPlayBatch, SeatVectorEnv):
         with pytest.raises((TypeError, ValueError), match=r"the number of games must be "):
             face(GAME, size)
 
 
-def test_arrays_that_took_the_place_of_others() -> None:
-    """Regression: a known object was not checked again, so games were overwritten."""
+def test_replaced_arrays_are_checked_again() -> None:
+    """Regression: a known object's new array was not checked, so games were overwritten."""
     batch = SelfPlayBatch(GAME, 4)
     out: Any = SimpleNamespace(**vars(batch.new_turn()))
     batch.reset(seed=1, out=out)
@@ -323,11 +324,11 @@ def test_arrays_that_took_the_place_of_others() -> None:
     assert batch.states.tobytes() == before
 
 
-# --- arrays that change or lie -------------------------------------------------------------------
+# --- arrays that change, or that have false attributes -------------------------------------------
 
 
 class Liar(np.ndarray):
-    """An array whose attributes and methods say what a check wants to hear."""
+    """An array whose attributes and methods return false values that a check would accept."""
 
     size = property(lambda self: 4)  # type: ignore[assignment]
     shape = property(lambda self: (4,))  # type: ignore[assignment]
@@ -383,13 +384,13 @@ def begun(batch: SelfPlayBatch) -> SelfPlayBatch:
 
 
 @pytest.mark.parametrize("kind", LIES)
-def test_arrays_that_lie(kind: str) -> None:
-    """Regression: checks believed the attributes of subclasses, and loops left their memory."""
+def test_arrays_with_false_attributes_are_refused(kind: str) -> None:
+    """Regression: checks trusted the attributes of subclasses, and loops accessed other memory."""
     with pytest.raises((TypeError, ValueError)):
         LIES[kind]()
 
 
-def test_a_subclass_that_tells_the_truth_is_taken() -> None:
+def test_a_subclass_with_true_attributes_is_accepted() -> None:
     told = states().view(Liar)
     GAME.apply(told, FOUR.view(Liar), np.full(4, LEGAL).view(Liar))
     played = states()
@@ -397,8 +398,10 @@ def test_a_subclass_that_tells_the_truth_is_taken() -> None:
     assert told.tobytes() == played.tobytes()
 
 
-def test_actions_that_change_after_their_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: another thread exchanged the actions, and the illegal ones were played."""
+def test_actions_that_change_after_their_check_are_not_played(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Regression: another thread replaced the actions, and illegal actions were played."""
     played, games, actions = states(), FOUR.copy(), np.full(4, LEGAL)
     expected = states()
     GAME.apply(expected, FOUR, np.full(4, LEGAL))
@@ -414,8 +417,8 @@ def test_actions_that_change_after_their_check(monkeypatch: pytest.MonkeyPatch) 
     GAME.check_states(played)
 
 
-def test_two_maps_of_one_file(tmp_path: Path) -> None:
-    """Regression: dealing the first game overwrote the index of the second, seen by another map."""
+def test_two_memory_maps_of_one_file_are_found_to_overlap(tmp_path: Path) -> None:
+    """Regression: dealing the first game overwrote the index of the second through another map."""
     path, size = tmp_path / "states", GAME.blank.itemsize
     path.write_bytes(GAME.new_states(np.arange(64)).tobytes())
     free = set(range(0, size - 16, 8)) - {
@@ -430,10 +433,10 @@ def test_two_maps_of_one_file(tmp_path: Path) -> None:
     assert mapped.tobytes() == expected.tobytes()
 
 
-def test_states_that_change_after_their_check_are_not_taken_up(
+def test_states_that_change_after_their_check_are_not_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Regression: a batch checked the caller's array, and then copied it."""
+    """Regression: a batch checked the caller's array, and copied it only afterwards."""
     batch, given = begun(SelfPlayBatch(GAME, 4)), GAME.new_states(FOUR)
     expected, check = given.tobytes(), Game.check_states
 

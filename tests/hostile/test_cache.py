@@ -1,6 +1,6 @@
-"""The cache of compiled kernels: foreign code is not run, and damaged entries are replaced.
+"""The cache of compiled kernels runs no foreign code, and replaces damaged entries.
 
-See `tests/compiler/test_cache_folders.py` for folders that others have prepared.
+`tests/compiler/test_cache_folders.py` tests folders that others have prepared.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ VERBS = (_one,)
 
 
 def _two(x: int) -> int:
-    """Two functions and a table."""
+    """Call two functions and read a table, for the fingerprint."""
     return x + VERBS[0]() + TABLE[2]
 
 
@@ -50,7 +50,7 @@ def nothing_said() -> None:
 
 
 def _give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make a path belong to another user, as far as `fault_of` can see."""
+    """Make `fault_of` believe that a path belongs to another user."""
     if os.getuid() == 0:
         os.chown(path, 12345, 12345)
     else:
@@ -60,7 +60,7 @@ def _give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def private(tmp_path: Path) -> Path:
-    """A folder that other users cannot write to, for every umask."""
+    """Return a folder that other users cannot write to, for every umask."""
     folder = tmp_path / "private"
     folder.mkdir(mode=0o700)
     return folder
@@ -68,7 +68,7 @@ def private(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def homeless(private: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Leave only the folder for temporary files, and return it."""
+    """Leave only the folder for temporary files to choose, and return it."""
     for name in ("ARMARL_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", os.devnull)
@@ -82,7 +82,7 @@ def test_a_folder_that_others_can_write_is_refused(private: Path, mode: int) -> 
     assert fault_of(private) is None
     private.chmod(mode)
     assert "others can write" in str(fault_of(private))
-    below = private / "kernels"  # a subfolder too, unless the sticky bit protects names
+    below = private / "kernels"  # a subfolder is also refused, unless the sticky bit protects names
     assert (fault_of(below) is None) == (mode == 0o1777)
 
 
@@ -97,7 +97,7 @@ def test_a_folder_of_another_user_is_refused(
 
 
 @posix
-def test_links_are_followed_and_must_be_ours(
+def test_links_are_followed_and_must_belong_to_the_user(
     private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link, shared = private / "link", tmp_path / "shared"
@@ -132,7 +132,7 @@ def test_a_planted_folder_for_temporary_files_is_not_used(
 
 @pytest.mark.parametrize("chosen", ["", "kernels", "./kernels", "~/kernels"])
 @pytest.mark.parametrize("name", ["ARMARL_CACHE_DIR", "XDG_CACHE_HOME"])
-def test_what_is_not_an_absolute_path_is_not_used(
+def test_a_variable_that_is_not_an_absolute_path_is_ignored(
     chosen: str, name: str, homeless: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(homeless)
@@ -140,11 +140,11 @@ def test_what_is_not_an_absolute_path_is_not_used(
     before = set(homeless.iterdir())
     folder = choose_folders().write
     assert folder is not None
-    assert folder.parent.parent == homeless.resolve()  # in the folder for temporary files
+    assert folder.parent.parent == homeless.resolve()  # a folder in the one for temporary files
     assert {path.name for path in set(homeless.iterdir()) - before} == {folder.parent.name}
 
 
-def test_a_folder_that_was_chosen_and_is_no_good_is_named(
+def test_an_unusable_folder_of_the_user_is_named(
     homeless: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = homeless / "file"
@@ -156,7 +156,9 @@ def test_a_folder_that_was_chosen_and_is_no_good_is_named(
     assert str(file) in told
 
 
-def test_without_a_home_and_a_name(homeless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_without_home_and_user_name_finds_a_folder(
+    homeless: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def unknown(cls: type[Path]) -> Path:
         raise RuntimeError("Could not determine home directory.")
 
@@ -168,7 +170,7 @@ def test_without_a_home_and_a_name(homeless: Path, monkeypatch: pytest.MonkeyPat
 
 
 def _compiled(folders: Path | Folders) -> Any:
-    """`_two`, compiled or loaded from the folder."""
+    """Return `_two`, compiled or loaded from the folder."""
     if isinstance(folders, Path):
         folders = Folders((folders,), folders)
     dispatcher = keep(numba.njit(_two), folders=folders)
@@ -185,7 +187,7 @@ def _came_from_folder(dispatcher: Any) -> bool:
 
 
 class _Spy:
-    """Creates a file when it is unpickled."""
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -205,7 +207,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_entries_are_compiled_anew(
+def test_damaged_entries_are_compiled_again(
     damage: str, private: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert not _came_from_folder(_compiled(private))
@@ -219,7 +221,7 @@ def test_damaged_entries_are_compiled_anew(
     assert _entries(private) == [entry]
 
 
-def test_what_was_not_written_whole_is_not_unpickled(private: Path, tmp_path: Path) -> None:
+def test_an_incomplete_entry_is_not_unpickled(private: Path, tmp_path: Path) -> None:
     _compiled(private)
     (entry,) = _entries(private)
     entry.write_bytes(bytes(32) + pickle.dumps(_Spy(tmp_path / "was here")))
@@ -228,7 +230,7 @@ def test_what_was_not_written_whole_is_not_unpickled(private: Path, tmp_path: Pa
 
 
 def _plant(path: Path, spy: Path) -> None:
-    """Write an entry that is whole, and that creates the file `spy` when it is run."""
+    """Write a complete entry that creates the file `spy` when it is loaded."""
     payload = pickle.dumps(_Spy(spy))
     path.write_bytes(hashlib.sha256(payload).digest() + payload)
 
@@ -277,7 +279,10 @@ def test_planted_entries_are_not_run(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """They are compiled again and replaced. Regression: all of them were run; a pipe hung."""
+    """They are compiled again and replaced.
+
+    Regression: all of them were run, and a pipe blocked.
+    """
     _compiled(private)
     (entry,) = _entries(private)
     _plant(entry, tmp_path / "was here")
@@ -295,7 +300,9 @@ def test_planted_entries_are_not_run(
 
 
 @posix
-def test_a_folder_as_an_entry(private: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_folder_in_place_of_an_entry_is_reported(
+    private: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     _compiled(private)
     (entry,) = _entries(private)
     entry.unlink()
@@ -306,10 +313,10 @@ def test_a_folder_as_an_entry(private: Path, caplog: pytest.LogCaptureFixture) -
 
 
 @posix
-def test_an_entry_that_is_replaced_after_the_check(
+def test_an_entry_that_is_replaced_after_its_check_is_not_used(
     private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file that was checked is the one that is read."""
+    """The file that is read is the one that was checked."""
     _compiled(private)
     (entry,) = _entries(private)
     check = cache_folders._fault_of_file
@@ -327,22 +334,22 @@ def test_an_entry_that_is_replaced_after_the_check(
 
 
 @posix
-def test_the_advice_leaves_no_planted_entry(private: Path, tmp_path: Path) -> None:
-    """Closing a folder does not clean it, so the message says to remove it first."""
+def test_the_advised_command_removes_planted_entries(private: Path, tmp_path: Path) -> None:
+    """Changing a folder's permissions does not clean it, so the message says to remove it first."""
     folder = private / "kernels"
     folder.mkdir()
     folder.chmod(0o777)
     (folder / "planted").touch()
     told = str(fault_of(folder))
     assert told.index(f"remove {folder}") < told.index(f"chmod go-w {folder}")
-    private.chmod(0o777)  # it may have been filled in another folder, and moved here
+    private.chmod(0o777)  # the folder may have been filled by others before
     assert f"remove {folder}" in str(fault_of(folder))
     private.chmod(0o700)
     assert "remove" not in str(fault_of(tmp_path / "private" / "none"))
 
 
 @posix
-def test_locks_of_others_are_not_waited_for(private: Path, tmp_path: Path) -> None:
+def test_locks_of_others_do_not_block(private: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").touch()
     (private / ".locks").symlink_to(tmp_path / "elsewhere")
     assert not _came_from_folder(_compiled(private))
@@ -351,7 +358,7 @@ def test_locks_of_others_are_not_waited_for(private: Path, tmp_path: Path) -> No
 
 @posix
 def test_nobody_else_can_hold_a_lock(private: Path) -> None:
-    """Regression: who can read a file can lock it, and so make each process wait for minutes."""
+    """Regression: a user who can read a file can lock it, so every process waited for minutes."""
     private.chmod(0o755)  # a folder for several users, as `ARMARL_CACHE_DIR` may name
     (private / ".locks").touch(0o644)  # from an earlier version
     for _ in range(2):
@@ -363,8 +370,11 @@ def test_nobody_else_can_hold_a_lock(private: Path) -> None:
             entry.unlink()
 
 
-def test_a_full_disk(private: Path) -> None:
-    """With a file size limit of 100 bytes the kernel runs, one line reports it, no file remains."""
+def test_a_full_disk_does_not_stop_a_kernel(private: Path) -> None:
+    """The limit is 100 bytes per file.
+
+    The kernel runs, one line reports this, and no file remains.
+    """
     script = """
         import resource, signal
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -380,12 +390,12 @@ def test_a_full_disk(private: Path) -> None:
     assert _entries(private / "kernels") == []
 
 
-def test_a_folder_that_is_gone(private: Path) -> None:
+def test_a_removed_folder_is_not_an_error(private: Path) -> None:
     folder = private / "gone"
     assert not _came_from_folder(_compiled(folder))
 
 
-def test_closures_of_two_processes_are_not_taken_for_each_other(private: Path) -> None:
+def test_closures_of_two_processes_are_told_apart(private: Path) -> None:
     (private / "products.py").write_text(
         textwrap.dedent(
             """
@@ -428,7 +438,9 @@ def _run(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
 # --- names of entries ----------------------------------------------------------------------------
 
 
-def test_a_fingerprint_sees_callees_constants_and_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fingerprint_includes_callees_constants_and_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def of() -> str:
         return fingerprint(numba.njit(_two))
 
@@ -446,7 +458,7 @@ def test_a_fingerprint_sees_callees_constants_and_tables(monkeypatch: pytest.Mon
     assert fingerprint(numba.njit(nogil=True)(_two)) != first
 
 
-def test_a_fingerprint_does_not_see_comments(tmp_path: Path) -> None:
+def test_a_fingerprint_does_not_include_comments(tmp_path: Path) -> None:
     plain = "import numba\n@numba.njit\ndef f(x):\n    '''Doc.'''\n    return x + 1\n"
     prints = []
     for text in (plain, plain.replace("Doc", "# Other"), "\n\n" + plain, plain.replace("1", "2")):
@@ -464,7 +476,7 @@ def test_a_global_of_an_unknown_kind_has_no_fingerprint(monkeypatch: pytest.Monk
 
 @posix
 @pytest.mark.parametrize("way", ["chain", "dots", "foreign"])
-def test_every_link_and_folder_on_the_way_is_checked(private: Path, way: str) -> None:
+def test_every_link_and_folder_of_a_path_is_checked(private: Path, way: str) -> None:
     (private / "real").mkdir()
     (private / "shared").mkdir()
     (private / "shared" / "second").symlink_to(private / "real")

@@ -1,6 +1,4 @@
-"""Armada charts from untrusted sources: bad ones are refused at once with a short error text, and
-no file is opened for them.
-"""
+"""Armada charts from untrusted sources are refused quickly with a short error, and open no file."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ WHOLE = load_chart().as_dict()
 
 @pytest.fixture(autouse=True)
 def _soon() -> Iterator[None]:
-    """Every test must finish soon. The bound is far above the usual time."""
+    """Fail if a test takes long. The limit is far above the usual time."""
     begin = time.monotonic()
     yield
     assert time.monotonic() - begin < 20
@@ -33,7 +31,7 @@ def changed(**parts: Any) -> dict[str, Any]:
 
 
 def with_launches(each: int) -> dict[str, Any]:
-    """The standard chart, with `each` additional sea squares next to each of the twelve cities."""
+    """Return the standard chart with `each` more sea squares next to each of the twelve cities."""
     cities = [t["name"] for t in WHOLE["territories"] if t["city"]]
     squares = [f"q{i}" for i in range(each)]
     borders = [[city, square] for city in cities for square in squares]
@@ -47,8 +45,8 @@ def land_borders() -> list[list[str]]:
     return kept + [[name, WHOLE["sea"][0]] for name in sorted(known - bordered)]
 
 
-def test_more_launches_than_a_state_can_count() -> None:
-    """Regression: launches had a signed byte as index, so the 128th wrote far outside the array."""
+def test_more_launches_than_a_state_can_store_are_refused() -> None:
+    """Regression: the index of launches was a signed byte, so the 128th was outside the array."""
     with pytest.raises(ChartError, match="at most 127"):
         load_chart(with_launches(11))
 
@@ -77,7 +75,7 @@ BAD_MAPPINGS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", BAD_MAPPINGS)
-def test_bad_mappings(name: str) -> None:
+def test_invalid_mappings_are_refused(name: str) -> None:
     with pytest.raises(ChartError) as caught:
         load_chart(BAD_MAPPINGS[name])
     assert len(str(caught.value)) < 500
@@ -85,7 +83,7 @@ def test_bad_mappings(name: str) -> None:
 
 
 def beginning(part: str, lines: str) -> bytes:
-    """The standard chart's file with additional lines at the beginning of a part."""
+    """Return the standard chart's file with more lines at the beginning of a part."""
     assert TEXT.count(f"\n[{part}]\n") == 1
     return TEXT.replace(f"\n[{part}]\n", f"\n[{part}]\n{lines}\n").encode()
 
@@ -110,7 +108,7 @@ BAD_FILES: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
-def test_bad_files(name: str, tmp_path: Path) -> None:
+def test_invalid_files_are_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(BAD_FILES[name])
     with pytest.raises(ChartError) as caught:
         load_chart(tmp_path / name)
@@ -120,8 +118,8 @@ def test_bad_files(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
-def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
-    """Regression: a pipe without a writer hung, and /dev/zero filled the memory."""
+def test_a_file_that_is_not_regular_is_not_read(tmp_path: Path) -> None:
+    """Regression: a pipe without a writer blocked, and /dev/zero filled the memory."""
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
         with pytest.raises(ChartError, match="not a regular file of at most"):
@@ -130,7 +128,7 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
         load_chart("a\0b")
 
 
-def test_in_a_file_a_chart_is_its_content() -> None:
+def test_a_chart_in_a_file_must_be_its_content() -> None:
     for content in (None, TEXT, WHOLE):
         assert restore_game("armada", {"chart": content}) is make_game("armada")
     for other in ("/etc/passwd", "standard.txt", STANDARD, 7, ["a\nb"]):
@@ -139,7 +137,7 @@ def test_in_a_file_a_chart_is_its_content() -> None:
                 restore_game("armada", {option: other})
 
 
-def test_what_a_game_says_of_its_chart_can_be_read_back() -> None:
+def test_the_options_of_a_game_with_a_chart_can_be_restored() -> None:
     other = json.loads(json.dumps(changed(sea=[f"{name}x" for name in WHOLE["sea"]])))
     renamed = [[f"{n}x" if n in WHOLE["sea"] else n for n in border] for border in WHOLE["borders"]]
     game = make_game("armada", chart={**other, "borders": renamed})

@@ -1,4 +1,4 @@
-"""The surroundings of a process: environment variables, and installed packages with games."""
+"""Environment variables of a process, and installed packages with games."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from armarl.games.catalogue import OURS, GameEntry
 GOOD = GameEntry("othergame", "armarl.games.armadora", "Othergame", "a game from outside", (2,))
 SELF = f"{__name__}:"
 NO_ENTRY = "no entry"
-NAMESAKE = replace(OURS[0], module="os")  # uses an existing name for another module
-SAME_TITLE = replace(GOOD, name="shadow", title=OURS[0].title)  # its ids exist already
+NAMESAKE = replace(OURS[0], module="os")  # uses the name of another game
+SAME_TITLE = replace(GOOD, name="shadow", title=OURS[0].title)  # its environment ids exist already
 
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a function that fakes entry points, so that the catalogue finds them."""
+    """Return a function that fakes entry points for the catalogue of games."""
 
     def offer(*values: str) -> None:
         points = [
@@ -49,10 +49,10 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
     ],
     ids=["module", "name", "text", "namesake", "title"],
 )
-def test_a_package_whose_game_cannot_be_taken_is_told_and_left_out(
+def test_a_package_with_an_invalid_game_is_reported_and_left_out(
     installed: Any, value: str, reason: str
 ) -> None:
-    """Regression: the first look-up raised the error, and later packages were not read."""
+    """Regression: the first use of the catalogue raised the error, and ignored later packages."""
     installed(value, SELF + "GOOD")
     with pytest.warns(UserWarning, match=reason) as told:
         names = catalogue.game_names()
@@ -80,8 +80,8 @@ VARIABLES = [
 
 @pytest.mark.skipif(os.name != "posix", reason="the paths are POSIX")
 @pytest.mark.parametrize(("name", "value", "said"), VARIABLES)
-def test_variables_that_make_no_sense(name: str, value: str, said: str, tmp_path: Any) -> None:
-    """The package can still be imported, and prints at most two lines."""
+def test_invalid_variables_are_reported(name: str, value: str, said: str, tmp_path: Any) -> None:
+    """The package can be imported, and prints at most two lines."""
     environment = {**os.environ, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
     for other in ("ARMARL_CACHE_DIR", "XDG_CACHE_HOME"):
         environment.pop(other, None)

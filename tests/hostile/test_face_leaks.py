@@ -1,7 +1,7 @@
-"""No environment leaks hidden information to a seat.
+"""No environment shows a seat hidden information of others.
 
-Observations, masks, infos, rewards and their times, error texts and pictures do not depend on what
-the seat cannot know.
+Observations, masks, infos, rewards and their times, error texts and pictures do not depend on
+information that is hidden from the seat.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def is_to_move(game: Game, states: States, seat: int) -> bool:
 
 
 def seat_env(game: Game, states: States, seat: int) -> Views:
-    """The Gymnasium environment: its output before and after an illegal action."""
+    """Return the output of the Gymnasium environment, before and after an illegal action."""
     if not is_to_move(game, states, seat):
         return {}
     env = SeatEnv(game, seat=seat, render_mode="ansi")
@@ -52,7 +52,7 @@ def seat_env(game: Game, states: States, seat: int) -> Views:
 
 
 def vector_env(game: Game, states: States, seat: int) -> Views:
-    """The Gymnasium vector environment."""
+    """Return the output of the Gymnasium vector environment."""
     if not is_to_move(game, states, seat):
         return {}
     env = SeatVectorEnv(game, 2, seat=seat, autoreset_mode="DISABLED", render_mode="ansi")
@@ -70,7 +70,7 @@ def vector_env(game: Game, states: States, seat: int) -> Views:
 
 
 def self_play(game: Game, states: States, seat: int) -> Views:
-    """The self-play batch: its output for the seat to move."""
+    """Return the output of the self-play batch for the seat to move."""
     if not is_to_move(game, states, seat):
         return {}
     batch = SelfPlayBatch(game, 1, autoreset_mode="DISABLED")
@@ -80,7 +80,10 @@ def self_play(game: Game, states: States, seat: int) -> Views:
 
 
 def aec_env(kind: type[RawAECEnv]) -> Callable[[Game, States, int], Views]:
-    """A PettingZoo environment: its output for any agent, before and after an illegal action."""
+    """Return a function that returns what a PettingZoo environment shows any agent.
+
+    The output is that before and after an illegal action.
+    """
 
     def look(game: Game, states: States, seat: int) -> Views:
         env = kind(game)
@@ -106,7 +109,8 @@ def _aec_views(env: RawAECEnv, agent: str) -> Views:
     return {**own, "observed": env.observe(agent), "selected": env.agent_selection}
 
 
-EVERY = {"armadora": 9, "armada": 61}  # check every n-th decision; all in other games
+# Check every n-th decision of these games, and all decisions of others.
+EVERY = {"armadora": 9, "armada": 61}
 FACES = {
     "gymnasium": seat_env,
     "vector": vector_env,
@@ -119,14 +123,14 @@ FACES = {
 @every_rich_game
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.filterwarnings("ignore")
-def test_no_face_tells_what_a_seat_cannot_know(variant: Variant, face: str) -> None:
+def test_no_environment_shows_hidden_information(variant: Variant, face: str) -> None:
     every = EVERY.get(variant.game, 1)
     assert assert_no_leak(variant.make(), every=every, seed=5, look=FACES[face]) > 0
 
 
 @every_rich_game
-def test_a_face_that_leaks_is_found(variant: Variant) -> None:
-    """A picture that contains the state's random number generator reveals future deals."""
+def test_an_environment_that_leaks_is_found(variant: Variant) -> None:
+    """A picture with the state of the random number generator would reveal future chance events."""
 
     def look(game: Game, states: States, seat: int) -> Views:
         views = dict(seat_env(game, states, seat))
@@ -137,7 +141,7 @@ def test_a_face_that_leaks_is_found(variant: Variant) -> None:
 
 
 @every_rich_game
-def test_rewards_come_with_the_end_and_not_before(variant: Variant) -> None:
+def test_rewards_come_only_at_the_end(variant: Variant) -> None:
     """An early reward would reveal hidden gold."""
     game = variant.make()
     batch = SelfPlayBatch(game, 8)

@@ -1,4 +1,4 @@
-"""Files of all kinds from strangers: pipes, links, growth, results and configurations."""
+"""Files from strangers: pipes, links, growing files, results and configurations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_saved_games_are_bytes(data: Any) -> None:
     ["seed: !!float ''", "seed: !!timestamp x", f"seed: !!int '0x{'f' * 5000}'", "? {a: 1}\n: 1\n"],
     ids=["float", "timestamp", "hexadecimal", "key"],
 )
-def test_yaml_on_which_its_own_reader_falls(tmp_path: Path, text: str) -> None:
+def test_yaml_that_makes_its_parser_fail_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "run.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
@@ -47,9 +47,12 @@ def test_yaml_on_which_its_own_reader_falls(tmp_path: Path, text: str) -> None:
     assert len(str(caught.value)) < 500
 
 
-def test_two_who_write_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: threads shared the name of the temporary file, so a reader found half a file and
-    a writer found none.
+def test_two_threads_can_write_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: their temporary files had the same name.
+
+    So a reader found half a file, and a writer found none.
     """
     path, fsync = tmp_path / "policy", os.fsync
     written: list[bytes] = []
@@ -68,10 +71,10 @@ def test_two_who_write_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @posix
-def test_a_pipe_that_takes_a_file_s_place_is_not_waited_for(
+def test_a_pipe_that_replaces_a_checked_file_does_not_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Regression: between the check and the opening, a pipe could take the place of the file."""
+    """Regression: a pipe could replace the file between its check and its opening."""
     path = tmp_path / "policy.safetensors"
     os.mkfifo(path)
     monkeypatch.setattr(Path, "is_file", lambda path: True)
@@ -80,7 +83,7 @@ def test_a_pipe_that_takes_a_file_s_place_is_not_waited_for(
             read(path, 100)
 
 
-def test_files_that_grow_are_read_up_to_a_bound(tmp_path: Path) -> None:
+def test_growing_files_are_read_only_up_to_a_limit(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(bytes(100))
     assert read_bytes(path, 100) == bytes(100)
@@ -92,8 +95,8 @@ def test_files_that_grow_are_read_up_to_a_bound(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_pipe_that_nobody_reads_gets_no_records(tmp_path: Path) -> None:
-    """Regression: it was waited for."""
+def test_records_are_not_written_to_a_pipe_without_a_reader(tmp_path: Path) -> None:
+    """Regression: the command waited for a reader."""
     path = tmp_path / "games.txt"
     os.mkfifo(path)
     with pytest.raises(OSError, match=r"games\.txt"):
@@ -101,7 +104,7 @@ def test_a_pipe_that_nobody_reads_gets_no_records(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_pipe_that_is_read_gets_all_records(tmp_path: Path) -> None:
+def test_a_pipe_with_a_reader_gets_all_records(tmp_path: Path) -> None:
     path, content = tmp_path / "games.txt", b"a record\n" * 100_000
     os.mkfifo(path)
     with ThreadPoolExecutor(1) as reader:
@@ -111,15 +114,15 @@ def test_a_pipe_that_is_read_gets_all_records(tmp_path: Path) -> None:
             try:
                 append_whole(path, content)
                 break
-            except OSError:  # the reader has not opened it yet
+            except OSError:  # the reader has not opened the pipe yet
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
         assert found.result(60) == content
 
 
 @posix
-def test_a_link_in_the_place_of_a_tournament_s_games_is_not_written_through(tmp_path: Path) -> None:
-    """Regression: it was checked when the folder was locked, and followed later."""
+def test_a_link_that_replaces_a_tournament_s_games_is_not_followed(tmp_path: Path) -> None:
+    """Regression: the file was checked when the folder was locked, but not when it was opened."""
     mine, path = tmp_path / "mine", tmp_path / "games.jsonl"
     mine.write_bytes(b"mine")
     path.symlink_to(mine)
@@ -128,12 +131,12 @@ def test_a_link_in_the_place_of_a_tournament_s_games_is_not_written_through(tmp_
     with pytest.raises(OSError, match=r"games\.jsonl"):
         shorten(path, 0)
     assert mine.read_bytes() == b"mine"
-    append_whole(path, b", more")  # a file that the user names may be a link
+    append_whole(path, b", more")  # the user names this file, so it may be a link
     assert mine.read_bytes() == b"mine, more"
 
 
 @pytest.mark.parametrize("kind", ["large", "deep"])
-def test_an_earlier_result_is_read_up_to_a_bound(
+def test_an_earlier_result_is_read_only_up_to_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """Regression: `--json` read all of a file that it might replace, whatever its size."""
@@ -148,8 +151,8 @@ def test_an_earlier_result_is_read_up_to_a_bound(
 
 
 @pytest.mark.parametrize("number", ["1e5000", "1:1", "1_e5", "0o7", "-0b", "''", "x", "1.5"])
-def test_an_explicit_tag_allows_no_other_numbers(tmp_path: Path, number: str) -> None:
-    """Regression: with one, a line of twenty letters became a number of gigabytes."""
+def test_an_explicit_yaml_tag_allows_no_larger_numbers(tmp_path: Path, number: str) -> None:
+    """Regression: with a tag, a line of twenty characters became a number of gigabytes."""
     path = tmp_path / "run.yaml"
     path.write_text(f"seed: !!int {number}", encoding="utf-8")
     with pytest.raises(ConfigError, match="is not a whole number"):

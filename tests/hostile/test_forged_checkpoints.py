@@ -1,4 +1,4 @@
-"""Checkpoints with a correct checksum and contents that no training saves."""
+"""Checkpoints with a correct checksum, and with contents that no training saves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from armarl_training.run import checkpoint
 from armarl_training.run.run import resume_run, start_run
 
 
-def test_an_earlier_self_that_is_missing(folder: Path) -> None:
+def test_a_missing_earlier_version_is_reported(folder: Path) -> None:
     def spoil(tensors: Any, values: Any) -> None:
         values["pool"]["snapshots"] = [512]
 
@@ -28,7 +28,7 @@ def test_an_earlier_self_that_is_missing(folder: Path) -> None:
 
 
 def test_a_run_that_has_diverged_is_not_saved(folder: Path) -> None:
-    """Regression: its checkpoint replaced the last good one and was refused from then on."""
+    """Regression: its checkpoint replaced the last good one, and was refused from then on."""
 
     def spoil(tensors: Any, values: Any) -> None:
         for name, tensor in tensors.items():
@@ -50,7 +50,7 @@ def test_a_run_that_has_diverged_is_not_saved(folder: Path) -> None:
 
 
 def forge(folder: Path, spoil: Any) -> None:
-    """Change the contents of a checkpoint, with a correct checksum."""
+    """Change the contents of a checkpoint, and write a correct checksum."""
     path = folder / checkpoint.FILE
     tensors, values = read_tensors(path, checkpoint.FORMAT)
     tensors = {name: tensor.copy() for name, tensor in tensors.items()}
@@ -63,7 +63,7 @@ def _first(tensors: Any, section: str, kind: str = "") -> str:
 
 
 def _moments_too_short(tensors: Any, values: Any) -> None:
-    """torch's fused Adam reads them without bounds checks."""
+    """Shorten a moment, which torch's fused Adam reads without bounds checks."""
     names = [name for name in tensors if name.startswith("optimiser/") and name.endswith("exp_avg")]
     name = max(names, key=lambda name: tensors[name].size)
     tensors[name] = tensors[name].reshape(-1)[:1]
@@ -78,22 +78,22 @@ def _a_moment_missing(tensors: Any, values: Any) -> None:
     del tensors[_first(tensors, "optimiser/", "step")]
 
 
-def _steps_below_none(tensors: Any, values: Any) -> None:
-    """The next step makes the count 0, and torch divides by it."""
+def _negative_steps(tensors: Any, values: Any) -> None:
+    """Set a step count to -1. The next step makes it 0, and torch divides by it."""
     tensors[_first(tensors, "optimiser/", "step")][...] = -1
 
 
-def _squares_below_none(tensors: Any, values: Any) -> None:
-    """Their square roots are NaN, and one step later so is every weight."""
+def _negative_squares(tensors: Any, values: Any) -> None:
+    """Set squares to -1. Their roots are NaN, so all weights would be NaN after one step."""
     tensors[_first(tensors, "optimiser/", "exp_avg_sq")][...] = -1
 
 
-def _weights_that_are_none(tensors: Any, values: Any) -> None:
+def _weights_of_nan(tensors: Any, values: Any) -> None:
     tensors[_first(tensors, "networks/")][:] = np.nan
 
 
 def _games_of(values: Any) -> Any:
-    """The JSON values of a learner's first shard of games."""
+    """Return the JSON values of a learner's first shard of games."""
     games = values["learner"].get("games")
     return games[0] if games else values["learner"]
 
@@ -108,7 +108,7 @@ def _other_returns(tensors: Any, values: Any) -> None:
 
 
 def _a_name_that_clears_the_terminal(tensors: Any, values: Any) -> None:
-    """The progress bar shows the names of opponents."""
+    """Write an opponent's name, which the progress bar shows."""
     where = _games_of(values)
     where["recent"] = {"\x1b[2J": [0.5]}
 
@@ -124,27 +124,28 @@ def _seconds(tensors: Any, values: Any) -> None:
 @pytest.mark.parametrize(
     "spoil",
     [
-        *(_moments_too_short, _moments_of_another_type, _a_moment_missing, _weights_that_are_none),
-        *(_steps_below_none, _squares_below_none),
+        *(_moments_too_short, _moments_of_another_type, _a_moment_missing, _weights_of_nan),
+        *(_negative_steps, _negative_squares),
         *(_no_learner, _other_returns, _decisions, _seconds, _a_name_that_clears_the_terminal),
     ],
     ids=lambda spoil: spoil.__name__,
 )
-def test_a_checkpoint_that_was_forged(folder: Path, spoil: Any) -> None:
+def test_a_forged_checkpoint_is_refused(folder: Path, spoil: Any) -> None:
     forge(folder, spoil)
     with pytest.raises(PolicyError, match="checkpoint"):
         resume_run(folder)
 
 
-def test_a_place_beyond_the_end_of_a_generator(folder: Path) -> None:
-    """NumPy accepts such a position and reads beyond the generator's state."""
+def test_an_index_beyond_the_state_of_numpy_s_generator_is_refused(folder: Path) -> None:
+    """NumPy accepts such an index, and would read beyond the generator's state."""
 
     def spoil(tensors: Any, values: Any) -> None:
         if "numpy_chance" in values["learner"]:
             values["learner"]["numpy_chance"][1] = 10**6
         else:
             games = _games_of(values)
-            where = games if "chance" in games else values["learner"]  # a critic's games have none
+            # Games of critics have no generator.
+            where = games if "chance" in games else values["learner"]
             where["chance"] = {"bit_generator": "MT19937"}
 
     forge(folder, spoil)
@@ -155,10 +156,10 @@ def test_a_place_beyond_the_end_of_a_generator(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("left", "place"), [(624, 624), (624, 2), (2, 624), (0, 0), (-1, 3), (1, 2**63), (1, 625)]
 )
-def test_a_place_beyond_the_words_of_torch_s_generator(
+def test_an_index_beyond_the_state_of_torch_s_generator_is_refused(
     tmp_path: Path, left: int, place: int
 ) -> None:
-    """torch checks the two numbers separately and reads beyond the generator's state."""
+    """torch checks the two numbers separately, and would read beyond the generator's state."""
     settings = tiny.settings(learner="maskable_ppo", options={"board": "mini"})
     with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
         run.save()
@@ -173,7 +174,7 @@ def test_a_place_beyond_the_words_of_torch_s_generator(
 
 
 @pytest.mark.parametrize("spoil", [lambda old: old[:-8], lambda old: old.view(np.int8)])
-def test_what_is_no_state_of_torch_s_generator(tmp_path: Path, spoil: Any) -> None:
+def test_an_invalid_state_of_torch_s_generator_is_refused(tmp_path: Path, spoil: Any) -> None:
     settings = tiny.settings(learner="maskable_ppo", options={"board": "mini"})
     with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
         run.save()
@@ -188,8 +189,8 @@ def test_what_is_no_state_of_torch_s_generator(tmp_path: Path, spoil: Any) -> No
 
 
 @pytest.mark.parametrize("draws", [0, 1, 623, 624, 625, 640])
-def test_torch_s_generator_is_somewhere_in_its_words(draws: int) -> None:
-    """Every state that torch itself saves is accepted unchanged."""
+def test_every_state_of_torch_s_generator_is_accepted(draws: int) -> None:
+    """torch itself saves these states. They are accepted unchanged."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)
         for _ in range(draws):

@@ -1,4 +1,4 @@
-"""Values that are not integers, or too large, as an action, a seat or a seed."""
+"""Actions, seats and seeds that are not integers, or that are too large."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def short(number: Any) -> str:
 
 
 @pytest.mark.parametrize("action", TOO_LARGE, ids=short)
-def test_actions_beyond_the_numbers_of_a_state_are_illegal(action: Any) -> None:
-    """Regression: `SeatEnv` was silently left half played; the others raised OverflowError."""
+def test_actions_out_of_range_are_illegal(action: Any) -> None:
+    """Regression: `SeatEnv` silently stopped in mid-step; the others raised OverflowError."""
     env = SeatEnv(GAME, seat=0)
     env.reset(seed=1)
     _, reward, terminated, _, info = env.step(action)
@@ -47,7 +47,7 @@ def test_actions_beyond_the_numbers_of_a_state_are_illegal(action: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [armadora_v0.raw_env, armadora_v0.env, lambda: SeatEnv(GAME)])
-def test_true_is_no_action(make: Callable[[], Any]) -> None:
+def test_true_is_not_an_action(make: Callable[[], Any]) -> None:
     """Regression: True was played as action 1."""
     env = make()
     env.reset(seed=1)
@@ -60,8 +60,8 @@ def test_true_is_no_action(make: Callable[[], Any]) -> None:
 
 
 @pytest.mark.parametrize("action", [2.5, 2.0, True, "2", None, np.array([2])])
-def test_texts_are_of_integers(action: Any) -> None:
-    """Regression: 2.5 had the notation of action 2."""
+def test_only_integers_have_the_notation_of_an_action(action: Any) -> None:
+    """Regression: 2.5 got the notation of action 2."""
     for look in (GAME.actions.text, lambda number: GAME.explain(STATE, number)):
         with pytest.raises(TypeError, match="an action must be an integer"):
             look(action)
@@ -69,8 +69,8 @@ def test_texts_are_of_integers(action: Any) -> None:
 
 
 @pytest.mark.parametrize("seat", [True, 1.0, np.array(1), "1"], ids=repr)
-def test_seats_are_integers(seat: Any) -> None:
-    """Regression: they were accepted as seat 1 and gave a long Numba error at the first step."""
+def test_seats_must_be_integers(seat: Any) -> None:
+    """Regression: they were accepted as seat 1, and the first step gave a long Numba error."""
     for make in (lambda: SeatEnv(GAME, seat=seat), lambda: SeatVectorEnv(GAME, 2, seat=seat)):
         with pytest.raises(TypeError, match="seat must be an integer, not"):
             make()
@@ -78,8 +78,8 @@ def test_seats_are_integers(seat: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", [True, 1.0, np.array(1.0), [True, 2], [1, 2.0]], ids=repr)
-def test_seeds_are_integers(seed: Any) -> None:
-    """Regression: True was used as seed 1."""
+def test_seeds_must_be_integers(seed: Any) -> None:
+    """Regression: True was accepted as seed 1."""
     for games in (SelfPlayBatch(GAME, 2), SeatVectorEnv(GAME, 2)):
         with pytest.raises(TypeError, match="seed must be an integer, not"):
             games.reset(seed=seed)
@@ -89,7 +89,7 @@ def test_seeds_are_integers(seed: Any) -> None:
 
 @pytest.mark.parametrize("players", [2.0, True, "2", np.float64(3)], ids=repr)
 @every_game
-def test_numbers_of_players_are_integers(variant: Variant, players: Any) -> None:
+def test_numbers_of_players_must_be_integers(variant: Variant, players: Any) -> None:
     with pytest.raises(ValueError, match="for 2, 3 or 4 players, not"):
         make_game(variant.game, players=players)
     assert make_game(variant.game, players=np.int64(3)) is make_game(variant.game, players=3)

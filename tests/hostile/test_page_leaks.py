@@ -1,4 +1,4 @@
-"""Every byte that the pages send a seat; `check_page_leaks.py` compares more games."""
+"""No byte that a page sends to a seat reveals secrets. `check_page_leaks.py` tests more games."""
 
 from __future__ import annotations
 

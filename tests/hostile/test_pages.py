@@ -24,7 +24,7 @@ WORDS = ["act", "ask", "undo", "resign", "retry", "why", "hint", "again", "new",
 
 
 def hostile(rng: random.Random, keys: list[str], version: str) -> dict[str, Any]:
-    """Return a request that must be refused: something of it is wrong."""
+    """Return a request in which something is wrong, so that it must be refused."""
     body: Any = {
         "seat": rng.choice([0, 1, -1, 2, 99, None, "0", 0.5, [], {}, True, 10**30]),
         "version": rng.choice(["", "0.0", 5, None, "x" * 9999, version + " "]),
@@ -64,8 +64,8 @@ def hostile(rng: random.Random, keys: list[str], version: str) -> dict[str, Any]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_hostile_messages_are_refused_and_the_game_goes_on(seed: int, tmp_path: Path) -> None:
-    """500 messages in four parts: wrong keys, seats, versions, orders, types, sizes and bytes."""
+def test_hostile_messages_are_refused_and_change_no_game(seed: int, tmp_path: Path) -> None:
+    """The 500 messages have wrong keys, seats, versions, orders, types, sizes or bytes."""
     rng = random.Random(seed)
     with Pages(tmp_path / "games") as pages:
         table, keys = pages.open(GAME, [0, 1])
@@ -83,8 +83,8 @@ def test_hostile_messages_are_refused_and_the_game_goes_on(seed: int, tmp_path: 
         assert act.json()["number"] == 2
 
 
-def test_killed_servers_lose_nothing(tmp_path: Path) -> None:
-    """What was answered is there after `kill -9`, once, and the game goes on in mid-turn."""
+def test_a_killed_server_loses_nothing(tmp_path: Path) -> None:
+    """After `kill -9`, each answered decision is in the game once, and the game continues."""
     rng, kills = random.Random(1), int(os.environ.get("ARMARL_KILLS", "3"))
     folder, answered, key = tmp_path / "games", 0, ""
     for _ in range(kills):
@@ -118,7 +118,7 @@ def test_killed_servers_lose_nothing(tmp_path: Path) -> None:
             pass  # it was killed
         timer.join()
         server.client.close()
-        for path in folder.glob("*.json"):  # what is on disk is a game by the rules
+        for path in folder.glob("*.json"):  # the files contain a game that follows the rules
             journal = Journal.resume(path.with_suffix(".txt"))
             if key in path.read_text():
                 assert len(journal.actions) >= answered
@@ -143,8 +143,8 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("kind", STRANGE)
-def test_files_of_tables_that_are_none(tmp_path: Path, kind: str) -> None:
-    """Regression: one of them ended the server at its start, or led to a file elsewhere."""
+def test_invalid_files_of_tables_are_ignored(tmp_path: Path, kind: str) -> None:
+    """Regression: one of them ended the server at its start, or gave access to another file."""
     folder = tmp_path / "games"
     with Pages(folder) as pages:
         table, _ = pages.open(GAME, [0, 1])
@@ -161,13 +161,13 @@ def test_files_of_tables_that_are_none(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "large", "lines", "names"])
-def test_records_of_tables_that_are_none(tmp_path: Path, kind: str) -> None:
-    """Regression: a pipe stopped the server, `player` without a name broke the list of tables."""
+def test_invalid_records_of_tables_stop_no_server(tmp_path: Path, kind: str) -> None:
+    """Regression: a pipe blocked the server, and `player` without a name broke the table list."""
     folder = tmp_path / "games"
     with Pages(folder) as pages:
         table, keys = pages.open(GAME, [0, 1])
     path = folder / f"{table.name}.txt"
-    with Pages(folder) as pages:  # it is replaced while the server runs
+    with Pages(folder) as pages:  # the record is replaced while the server runs
         path.unlink()
         if kind == "pipe":
             os.mkfifo(path)
@@ -190,8 +190,8 @@ def test_records_of_tables_that_are_none(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="links are POSIX")
 @pytest.mark.parametrize("change", ["play", "undo", "resume"])
-def test_a_link_in_the_place_of_a_game_is_not_written_through(tmp_path: Path, change: str) -> None:
-    """Regression: what it led to was cut, or a line was added to it."""
+def test_a_link_that_replaces_a_game_is_not_followed(tmp_path: Path, change: str) -> None:
+    """Regression: the linked file was cut, or a line was appended to it."""
     path, mine = tmp_path / "table.txt", tmp_path / "mine"
     journal = Journal.begin(path, GAME, ["a", "b"], 5)
     first = int(np.flatnonzero(GAME.legal_masks(journal.states[-1])[0])[0])

@@ -1,4 +1,4 @@
-"""Pictures with words, seats and sizes of strangers: words are text, and the rest is refused."""
+"""Pictures with names, seats and sizes from strangers. Names are drawn as text, or refused."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ NAMES = (
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_text(game: str, name: str) -> None:
-    """Regression: a name like a colour or a reference of the picture's own ended the drawing."""
+def test_a_name_is_drawn_as_text(game: str, name: str) -> None:
+    """Regression: a name like a colour or like one of the picture's references raised an error."""
     made = GAMES[game]
     names = [name] * made.players
     state = made.new_states(3)[0]
@@ -61,8 +61,8 @@ def test_a_name_is_text(game: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("sign", [*"'#;:$%^*!?,./\\[]{}=+~`@-_éЖ將", "url", "var"])
-def test_places_of_a_chart_by_any_name(sign: str) -> None:
-    """Whatever a chart's check takes as a name can be drawn."""
+def test_places_of_a_chart_can_have_any_valid_name(sign: str) -> None:
+    """The picture can show any name that the check of charts accepts."""
     chart = STANDARD.read_text("utf-8").replace("G1", f"{sign}1") if sign != "#" else None
     game = make_game("armada", chart=chart, max_turns=6)
     svg = game.draw_svg(game.new_states(1)[0])
@@ -105,7 +105,7 @@ WRONG: dict[str, Callable[[Any, Any], object]] = {
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_cannot_be_drawn_is_refused(game: str, wrong: str) -> None:
+def test_a_picture_that_cannot_be_drawn_is_refused(game: str, wrong: str) -> None:
     made = GAMES[game]
     with pytest.raises((TypeError, ValueError)) as refused:
         WRONG[wrong](made, made.new_states(3)[0])
@@ -113,7 +113,7 @@ def test_what_cannot_be_drawn_is_refused(game: str, wrong: str) -> None:
     assert str(refused.value).isprintable()
 
 
-def test_an_environment_s_picture_is_a_copy_and_waits_for_reset() -> None:
+def test_a_frame_of_an_environment_is_a_copy_and_needs_a_reset() -> None:
     pytest.importorskip("resvg_py")
     for env in (RawAECEnv(GAMES["armadora"], render_mode="rgb_array"), SeatEnv("armadora")):
         with pytest.raises(AttributeError, match="before reset"):
@@ -122,7 +122,7 @@ def test_an_environment_s_picture_is_a_copy_and_waits_for_reset() -> None:
         env.reset(seed=1)
         before = env.picture(0)
         frame = before.pixels(64)
-        frame[:] = 0  # the caller's own
+        frame[:] = 0  # changes only the caller's copy
         assert before.pixels(64).any()
         assert isinstance(env.picture(0), Picture)
     for width in (0, True, 1e9, "512", None):

@@ -1,4 +1,4 @@
-"""The checks of a player's arguments: compiled loops trust the states, seats and draws."""
+"""The arguments of players are checked, because compiled loops trust states, seats and draws."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SEATS, DRAWS = np.zeros(4, np.int64), np.full(4, 0.5)
 
 
 def weights(*, judge: bool, value: float | None = None) -> dict[str, Any]:
-    """Weights of a network or of a judge; all equal to `value` if it is given."""
+    """Return the weights of a network or judge, all equal to `value` if it is given."""
     path = "armadora-2p" if judge else None
     tensors = load_policy(path, GAME).tensors if path else tiny.tensors(GAME)
     return {
@@ -68,7 +68,7 @@ QUESTIONS: dict[str, tuple[Any, Any, Any]] = {
 
 @pytest.mark.parametrize("name", ["random", "greedy", "flat:2", "network", "judge"])
 @pytest.mark.parametrize("kind", QUESTIONS)
-def test_questions_that_cannot_be_asked(name: str, kind: str) -> None:
+def test_invalid_arguments_are_refused(name: str, kind: str) -> None:
     """Regression: arrays were read beyond their ends."""
     player = player_of(name)
     with pytest.raises((TypeError, ValueError), match=r"states|seats|draws"):
@@ -80,14 +80,15 @@ def test_questions_that_cannot_be_asked(name: str, kind: str) -> None:
 
 PLAIN = ("random", "random:patient", "greedy:noise=0.5", "greedy:first_random=1")
 SEARCHES = ("grave:4", "ismcts:4", "flat:4", "rollout:4")
-POLICIES = ("armadora-2p", "armada-2p", "armada-2p-ppo")  # a judge, a critic, a network of logits
+# A judge, a critic, and a network of logits.
+POLICIES = ("armadora-2p", "armada-2p", "armada-2p-ppo")
 HOW = ("", ":sample", "+search:8")
 
 
 @pytest.mark.parametrize(
     "name", [*PLAIN, *SEARCHES, *(f"{one}{how}" for one in POLICIES for how in HOW)]
 )
-def test_of_no_states_there_are_no_answers(name: str) -> None:
+def test_an_empty_batch_gives_empty_answers(name: str) -> None:
     """Regression: judges and critics failed on an empty batch."""
     game = make_game("armada") if name.startswith("armada-") else GAME
     player = make_player(name, game)
@@ -106,10 +107,13 @@ def test_of_no_states_there_are_no_answers(name: str) -> None:
 @pytest.mark.parametrize("judge", [False, True], ids=["network", "judge"])
 @pytest.mark.parametrize("value", [3e38, -3e38, 1e-45])
 @pytest.mark.parametrize("temperature", [None, 1e-300, 1.0, 1e6])
-def test_weights_and_temperatures_at_the_ends_of_the_numbers(
+def test_extreme_weights_and_temperatures_give_legal_actions(
     judge: bool, value: float, temperature: float | None
 ) -> None:
-    """Regression: logits overflowed or were divided by 0, so action 0 was chosen, legal or not."""
+    """Regression: logits overflowed or were divided by 0.
+
+    So action 0 was chosen, even if it was illegal.
+    """
     states, seats = tiny.positions(GAME, 40)
     masks, rows = GAME.legal_masks(states), np.arange(states.size)
     draws = np.linspace(0, 1, states.size, endpoint=False)
@@ -131,21 +135,21 @@ def test_weights_and_temperatures_at_the_ends_of_the_numbers(
         *("rollout:4,turns=99999999999", "rollout:4,longest=99999999999", f"flat:{2**31}"),
     ],
 )
-def test_searches_larger_than_memory_and_counters(text: str) -> None:
-    """Regression: a MemoryError, an OverflowError, or integer overflow."""
+def test_searches_that_are_too_large_are_refused(text: str) -> None:
+    """Regression: they raised a MemoryError or an OverflowError, or an integer overflowed."""
     with pytest.raises(ValueError, match=r"(rows|simulations) must be|at most 16777216 in size"):
         make_player(text, GAME)
 
 
-def test_a_number_that_is_too_large_to_be_one() -> None:
-    """Regression: the number was read as infinity and written as a word."""
+def test_a_number_that_is_too_large_is_read_as_infinity() -> None:
+    """Regression: the specification of such a number could not be read again."""
     assert Spec.parse(str(Spec.parse("x:1e999"))) == Spec.parse("x:1e999")
     with pytest.raises(ValueError, match="must be a probability from 0 to 1, not inf"):
         make_player("greedy:noise=1e999", GAME)
 
 
 class Odd:
-    """Answers with the object given to its constructor."""
+    """A player that returns the object given to its constructor."""
 
     name = "odd"
 
@@ -166,8 +170,8 @@ class Odd:
         (np.full(4, -1), "'odd' of seat 0: there is no action -1"),
     ],
 )
-def test_habits_do_not_hide_what_was_chosen(habit: Any, answer: Any, said: str) -> None:
-    """Regression: wrappers rounded fractions and repeated a single action for all games."""
+def test_wrappers_do_not_hide_wrong_actions(habit: Any, answer: Any, said: str) -> None:
+    """Regression: wrappers rounded fractions, and repeated a single action for all games."""
     player = habit(GAME, Odd(answer), 0)
     with pytest.raises((TypeError, ValueError), match=said):
         player.choose(GAME.new_states(FOUR), SEATS, DRAWS)
@@ -194,9 +198,12 @@ def _strange(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_strange")
 @pytest.mark.parametrize("name", STRANGE)
-def test_players_of_one_s_own_that_are_none(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Regression: AttributeErrors in the package; a player that exited ended `armarl evaluate` with
-    status 0.
+def test_objects_of_users_that_are_not_players_are_refused(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Regression: they caused AttributeErrors in the package.
+
+    A player that exited ended `armarl evaluate` with status 0.
     """
     words = [f"strange_players:{name}", "random", "--game", "armadora", "--games", "4"]
     assert main(["evaluate", *words, "--workers", "1"]) == 1
@@ -204,8 +211,10 @@ def test_players_of_one_s_own_that_are_none(name: str, capsys: pytest.CaptureFix
 
 
 @pytest.mark.usefixtures("_strange")
-def test_who_stops_a_loop_of_ours_is_told_of(capsys: pytest.CaptureFixture[str]) -> None:
-    """Regression: a StopIteration ended the match, so a player could stop it while ahead."""
+def test_a_player_that_raises_stop_iteration_is_reported(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Regression: a StopIteration ended the match, so a leading player could stop it."""
     for command in ("evaluate", "arena"):
         assert main([command, "strange_players:Exhausted,3", "random", "--workers", "1"]) == 1
         told = capsys.readouterr()
@@ -215,8 +224,8 @@ def test_who_stops_a_loop_of_ours_is_told_of(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.usefixtures("_strange")
-def test_an_error_that_cannot_travel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: the error was reported as a killed worker."""
+def test_an_error_that_cannot_be_pickled_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: it was reported as a killed worker."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     with pytest.raises(RuntimeError, match="TwoWordsError: no boat") as found:
         play_match(GAME, ["strange_players:Stranded", "random"], 200, workers=2)
@@ -224,12 +233,12 @@ def test_an_error_that_cannot_travel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_strange")
-def test_who_leaves_when_his_weights_are_asked_for() -> None:
+def test_a_player_that_exits_when_its_weights_are_hashed_is_reported() -> None:
     with pytest.raises(RuntimeError, match=r"weights_digest\(\) of .* tried to end the program"):
         play_tournament(GAME, ["strange_players:SecretLeaver", "random"], 2)
 
 
-def test_a_person_is_asked_in_this_process() -> None:
+def test_a_person_is_asked_in_the_main_process() -> None:
     """Worker processes have no terminal."""
     person = NoisyPlayer(GAME, HumanPlayer(GAME), 0.5)
     assert workers_for([RandomPlayer(GAME), person], 8) == 1
@@ -237,7 +246,7 @@ def test_a_person_is_asked_in_this_process() -> None:
 
 
 class Restless(RandomPlayer):
-    """Plays on in the environment while it is asked for an action."""
+    """A player that steps or resets the environment that is asking it for an action."""
 
     env: Any = None
     call = "reset"
@@ -252,8 +261,8 @@ class Restless(RandomPlayer):
 
 
 @pytest.mark.parametrize("call", ["reset", "step"])
-def test_who_is_asked_cannot_play_the_games_on(call: str) -> None:
-    """Regression: a nested reset made the outer one run for ever."""
+def test_a_player_cannot_step_the_environment_that_asks_it(call: str) -> None:
+    """Regression: a nested reset made the outer reset run for ever."""
     player = Restless(GAME)
     envs = SeatVectorEnv(GAME, 4, opponents=player)
     player.env, player.call = envs, call
@@ -264,7 +273,7 @@ def test_who_is_asked_cannot_play_the_games_on(call: str) -> None:
 
 
 @pytest.mark.usefixtures("_strange")
-def test_players_given_as_objects_that_are_none() -> None:
+def test_objects_that_are_not_players_are_refused() -> None:
     """Regression: a class given as a player was called without `self`."""
     strange = importlib.import_module("strange_players")
     for given, said in (
@@ -280,7 +289,7 @@ def test_players_given_as_objects_that_are_none() -> None:
 
 
 class Lying(np.ndarray):
-    """An array that says it has another shape."""
+    """An array with a false shape."""
 
     @property
     def shape(self) -> Any:
@@ -288,7 +297,7 @@ class Lying(np.ndarray):
 
 
 class Dreamer(RandomPlayer):
-    """Thinks what the test wants."""
+    """A player that returns the thoughts that the test sets."""
 
     answer: Any = None
 
@@ -314,15 +323,15 @@ WIDE = (FOUR.size, len(GAME.actions))
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else None,
 )
-def test_thoughts_that_are_none(answer: Any, error: type[Exception], said: str) -> None:
-    """Regression: they were taken, and a command or a page failed later with NumPy's words."""
+def test_invalid_thoughts_are_refused(answer: Any, error: type[Exception], said: str) -> None:
+    """Regression: they were accepted, and later a command or page failed with an error of NumPy."""
     player = Dreamer(GAME)
     player.answer = answer
     with pytest.raises(error, match=said):
         ask_thoughts(player, GAME, GAME.new_states(FOUR), SEATS, DRAWS)
 
 
-def test_thoughts_do_not_change_after_their_check() -> None:
+def test_thoughts_cannot_change_after_their_check() -> None:
     player, own = Dreamer(GAME), np.zeros(WIDE)
     player.answer = Thoughts(own.view(Lying))
     found = ask_thoughts(player, GAME, GAME.new_states(FOUR), SEATS, DRAWS).probabilities
@@ -332,7 +341,7 @@ def test_thoughts_do_not_change_after_their_check() -> None:
 
 
 class HeldOn:
-    """An answer that returns the player's own array, not a copy."""
+    """An answer that gives access to the player's own array instead of a copy."""
 
     def __init__(self, actions: Any) -> None:
         self.actions = actions
@@ -342,14 +351,14 @@ class HeldOn:
 
 
 class Switching(RandomPlayer):
-    """Changes its answer while the answer is being checked."""
+    """A player that changes its answer while the answer is checked."""
 
     def choose(self, states: Any, seats: Any, draws: Any) -> Any:
         self.given = super().choose(states, seats, draws)
         return HeldOn(self.given)
 
 
-def test_an_answer_does_not_change_while_it_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_cannot_change_during_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: a change of the answer after the check ended the process with SIGSEGV."""
     player = Switching(GAME)
     legal_masks, explained = GAME.legal_masks, np.flatnonzero
@@ -368,8 +377,8 @@ def test_an_answer_does_not_change_while_it_is_checked(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("name", ["armadora-2p:temperature=0.05", "armadora-2p:sample"])
-def test_players_think_whatever_numpy_warns_of(name: str) -> None:
-    """Regression: an underflow to a probability of 0 raised an error in some NumPy error modes."""
+def test_players_can_think_in_every_numpy_error_mode(name: str) -> None:
+    """Regression: a probability that underflowed to 0 raised an error in some modes."""
     player = make_player(name, GAME)
     states = GAME.new_states(FOUR)
     seats = GAME.statuses(states)[1]
@@ -379,7 +388,7 @@ def test_players_think_whatever_numpy_warns_of(name: str) -> None:
         assert np.array_equal(player.choose(seen, seats, DRAWS), expected)
 
 
-def test_a_shipped_policy_keeps_its_name() -> None:
+def test_the_name_of_a_shipped_policy_cannot_be_registered() -> None:
     with pytest.raises(ValueError, match="another player has the name 'armadora-2p'"):
         register_player("armadora-2p", RandomPlayer)
 
@@ -388,7 +397,7 @@ SEARCH = (
     "milliseconds temperature rows exploration bias reference urgency depth scripted patient led"
 )
 SEARCH += " evaluated margin_share observers reward simulations"
-OPTIONS = {  # of the game, the player and the options that it takes
+OPTIONS = {  # the options of a player in a game
     ("armadora", "greedy:"): "noise first_random style",
     ("armadora", "random:"): "noise first_random patient",
     ("mini", "grave:"): SEARCH,
@@ -401,16 +410,14 @@ OPTIONS = {  # of the game, the player and the options that it takes
         "simulations candidates turns longest eta entropy sample"
     ),
 }
-ENDLESS = ("exploration", "bias", "urgency", "doubt")  # inf has a meaning there
+ENDLESS = ("exploration", "bias", "urgency", "doubt")  # infinity is a valid value of these
 
 
 @pytest.mark.filterwarnings("ignore:.*made for version")
 @pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1e999", "-1e999"])
 @pytest.mark.parametrize(("name", "spec"), OPTIONS, ids="".join)
-def test_numbers_without_end_and_no_numbers_in_every_option(
-    name: str, spec: str, value: str
-) -> None:
-    """Regression: 1e999 was called no number, and NaN random actions were never over."""
+def test_infinities_and_nan_are_refused_in_every_option(name: str, spec: str, value: str) -> None:
+    """Regression: the error said that 1e999 is not a number. NaN random actions never ended."""
     game = make_game("armadora", board="mini") if name == "mini" else make_game(name)
     for option in OPTIONS[name, spec].split():
         if option in ENDLESS and value in ("inf", "1e999") and "+" not in spec:
@@ -422,7 +429,7 @@ def test_numbers_without_end_and_no_numbers_in_every_option(
         assert len(str(refused.value)) < 500
 
 
-def test_not_a_number_of_random_actions() -> None:
+def test_nan_random_actions_are_refused() -> None:
     game = make_game("armadora")
     with pytest.raises(ValueError, match="first_random must be 0 or more, not nan"):
         OpeningPlayer(game, make_player("greedy", game), float("nan"))  # type: ignore[arg-type]

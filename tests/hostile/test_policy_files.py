@@ -1,4 +1,4 @@
-"""Saved policies from strangers: one test for each problem that the fuzzers found."""
+"""Saved policies from strangers. Each problem that the fuzzers found has a test."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ GAME = make_game("armadora", board="mini")
 posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
 
 
-def test_metadata_that_are_nested_deeply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: with a correct checksum, reading them raised a RecursionError."""
+def test_deeply_nested_metadata_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: with a correct checksum, they raised a RecursionError."""
     monkeypatch.setattr(
         "armarl.policies.safetensors_file.json.dumps", lambda metadata, **_how: "[" * 100_000
     )
@@ -37,10 +39,10 @@ def test_metadata_that_are_nested_deeply(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("more", ["NaN", "Infinity", "1e999", '0, "more": 1'])
-def test_metadata_that_are_no_plain_json(
+def test_metadata_that_are_not_plain_json_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str
 ) -> None:
-    """Regression: they were read, and then `armarl info --json` printed what is no JSON."""
+    """Regression: they were read, and the output of `armarl info --json` was not valid JSON."""
 
     def dumps(metadata: Any, **_how: Any) -> str:
         return f'{{"more": {more}, {json.dumps(metadata)[1:]}'
@@ -58,11 +60,12 @@ def test_metadata_that_are_no_plain_json(
     ["/etc/passwd", "/dev/zero", "x" * 300, "SELF", "greedy+search:9", "greedy:noise=1"],
     ids=["file", "device", "long", "itself", "search", "noise"],
 )
-def test_a_policy_s_advisers_are_no_files(
+def test_advisers_of_a_policy_cannot_be_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adviser: str
 ) -> None:
-    """Regression: advisers were resolved like players, so files were opened, even the policy itself
-    in an endless recursion.
+    """Regression: advisers were made like other players, so files were opened.
+
+    A policy that named itself as adviser gave an endless recursion.
     """
     path = tiny.policy(tmp_path, GAME)
     tensors, metadata = read_tensors(path, FORMAT)
@@ -82,10 +85,10 @@ def test_a_policy_s_advisers_are_no_files(
 
 @pytest.mark.parametrize("option", ["chart", "dice"])
 @pytest.mark.parametrize("source", ["/etc/passwd", "/dev/zero", "PIPE", "standard.txt", 7])
-def test_a_policy_s_chart_is_no_path(
+def test_the_chart_of_a_policy_cannot_be_a_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, source: Any
 ) -> None:
-    """Regression: the error quoted /etc/passwd; /dev/zero and a pipe were read without end."""
+    """Regression: the error quoted /etc/passwd, and /dev/zero and a pipe were read for ever."""
     path = tiny.policy(tmp_path, make_game("armada"))
     tensors, metadata = read_tensors(path, FORMAT)
     if source == "PIPE" and os.name == "posix":
@@ -103,8 +106,8 @@ def test_a_policy_s_chart_is_no_path(
 
 
 @pytest.mark.parametrize("kind", ["F8_E4M3", "F8_E5M2", "F4", "BF16", "?"])
-def test_numbers_that_numpy_lacks(tmp_path: Path, kind: str) -> None:
-    """Regression: for some of them safetensors raised an AttributeError."""
+def test_numbers_of_types_unknown_to_numpy_are_refused(tmp_path: Path, kind: str) -> None:
+    """Regression: some of them made safetensors raise an AttributeError."""
     path = tmp_path / "policy.safetensors"
     size = {"F4": 4, "BF16": 16}.get(kind, 8)
     _write_raw(path, {"a": {"dtype": kind, "shape": [8], "data_offsets": [0, size]}}, bytes(size))
@@ -113,7 +116,7 @@ def test_numbers_that_numpy_lacks(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("number", [5_000, 100_000])
-def test_more_tensors_than_a_network_has(tmp_path: Path, number: int) -> None:
+def test_more_tensors_than_a_network_needs_are_refused(tmp_path: Path, number: int) -> None:
     """Regression: a file of 30 MB kept a core busy for half a minute."""
     tensor = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
     path = tmp_path / "policy.safetensors"
@@ -123,7 +126,7 @@ def test_more_tensors_than_a_network_has(tmp_path: Path, number: int) -> None:
 
 
 def _judge(**changes: Any) -> dict[str, Any]:
-    """Weights of a judge for the mini board; `changes` sets the numbers of units of layers."""
+    """Return the weights of a judge for the mini board, with changed numbers of units."""
     layout, units = layout_of(GAME), {"near": 4, "far": 4, "prizes": 3, "whole": 2, **changes}
     shapes = {
         "near.0": (units["near"], layout.features),
@@ -159,8 +162,8 @@ def _judge(**changes: Any) -> dict[str, Any]:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_judges_of_other_shapes(tmp_path: Path, tensors: Any, reason: str) -> None:
-    """The kernel reads the layers without bounds checks."""
+def test_judges_of_other_shapes_are_refused(tmp_path: Path, tensors: Any, reason: str) -> None:
+    """The compiled code reads the layers without bounds checks."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, _judge(), "relu")
     load_policy(path, GAME)
@@ -170,8 +173,8 @@ def test_judges_of_other_shapes(tmp_path: Path, tensors: Any, reason: str) -> No
 
 
 @pytest.mark.parametrize("key", ["network", "survey", "activation", "advice", "advisers"])
-def test_what_a_policy_says_moves_no_terminal(tmp_path: Path, key: str) -> None:
-    """Regression: the error text had parts of it unescaped."""
+def test_text_of_a_policy_cannot_control_the_terminal(tmp_path: Path, key: str) -> None:
+    """Regression: the error quoted such text without escaping it."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, _judge(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)
@@ -184,8 +187,10 @@ def test_what_a_policy_says_moves_no_terminal(tmp_path: Path, key: str) -> None:
 
 
 @pytest.mark.parametrize("activation", [None, "tanh", 7])
-def test_a_judge_without_its_activation(tmp_path: Path, activation: Any) -> None:
-    """Regression: a KeyError, or silent acceptance though judges use another activation."""
+def test_a_judge_without_the_activation_of_judges_is_refused(
+    tmp_path: Path, activation: Any
+) -> None:
+    """Regression: this raised a KeyError, or the file was accepted with another activation."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, _judge(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)
@@ -203,10 +208,10 @@ def _write_raw(path: Path, header: dict[str, Any], data: bytes = b"") -> None:
 
 @posix
 @pytest.mark.parametrize("when", ["opened", "read"])
-def test_a_file_that_shrinks_while_it_is_read(
+def test_a_file_that_shrinks_while_it_is_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    """Regression: policies and checkpoints were mapped, so the process died of SIGBUS."""
+    """Regression: policies and checkpoints were memory-mapped, so the process ended by SIGBUS."""
     path = tiny.policy(tmp_path, GAME)
     watched = "_header" if when == "read" else "read_bytes"
     real = getattr(safetensors_file, watched)
@@ -220,7 +225,7 @@ def test_a_file_that_shrinks_while_it_is_read(
         with pytest.raises(PolicyError, match="is damaged"):
             load_policy(path, GAME)
     else:
-        load_policy(path, GAME)  # the bytes were read before
+        load_policy(path, GAME)  # the bytes were read before the file shrank
 
 
 def nested(depth: int) -> Any:
@@ -242,10 +247,10 @@ METADATA: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", METADATA)
-def test_metadata_that_would_grow(
+def test_metadata_that_would_grow_when_printed_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """Regression: 4 MB of metadata, nested 300 deep, became 1.2 GB of `armarl info --json`."""
+    """Regression: 4 MB of metadata, nested 300 deep, gave 1.2 GB of `armarl info --json`."""
     path = tiny.policy(tmp_path, GAME)
     tensors, metadata = read_tensors(path, FORMAT)
     metadata["note"] = METADATA[kind]
@@ -261,8 +266,8 @@ def test_metadata_that_would_grow(
     assert main(["info", str(path), "--json"]) == 1
 
 
-def test_metadata_at_the_bounds_stay_small(tmp_path: Path) -> None:
-    """The largest accepted metadata are printed as a few megabytes of JSON."""
+def test_the_largest_accepted_metadata_stay_small(tmp_path: Path) -> None:
+    """They are printed as a few megabytes of JSON."""
     widest = [nested(json_text.DEEPEST - 4)] * (json_text.MOST_VALUES // json_text.DEEPEST)
     json_text.check_bounds({"note": widest})
     assert len(json.dumps({"note": widest}, indent=2)) < 16 << 20

@@ -1,4 +1,4 @@
-"""Folders of runs: links, damage, what others have put there, and what cannot be written."""
+"""Folders of runs with links, damage and files of others, and folders that cannot be written."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX
 
 @posix
 @pytest.mark.parametrize("name", ["lock", "pool", "progress.csv", "config.yaml", "x"])
-def test_links_in_a_folder_are_not_followed(folder: Path, name: str, tmp_path: Path) -> None:
-    """Regression: the target of a linked `lock` was emptied, and all policies in a linked `pool`
-    were removed.
+def test_links_in_a_run_folder_are_not_followed(folder: Path, name: str, tmp_path: Path) -> None:
+    """Regression: the target of a linked `lock` was emptied.
+
+    All policies in the target of a linked `pool` were removed.
     """
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -48,7 +49,7 @@ def test_links_in_a_folder_are_not_followed(folder: Path, name: str, tmp_path: P
 @posix
 @pytest.mark.parametrize("name", ["lock", "progress.csv", "config.yaml", "checkpoint.safetensors"])
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
-def test_what_is_no_file_is_not_waited_for(folder: Path, name: str, kind: str) -> None:
+def test_a_pipe_or_folder_in_place_of_a_file_is_refused(folder: Path, name: str, kind: str) -> None:
     (folder / name).unlink(missing_ok=True)
     if kind == "pipe":
         os.mkfifo(folder / name)
@@ -58,7 +59,7 @@ def test_what_is_no_file_is_not_waited_for(folder: Path, name: str, kind: str) -
         resume_run(folder)
 
 
-def test_a_refused_folder_is_not_held(folder: Path) -> None:
+def test_a_refused_folder_is_not_locked(folder: Path) -> None:
     """Regression: the error kept the lock, so a second try found the folder in use."""
     whole = (folder / "config.yaml").read_bytes()
     (folder / "config.yaml").write_bytes(b"seed: x")
@@ -69,10 +70,10 @@ def test_a_refused_folder_is_not_held(folder: Path) -> None:
     assert caught.value
 
 
-def test_a_configuration_is_written_whole_or_not_at_all(
+def test_a_configuration_is_written_completely_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Regression: half a file was left, so the run could be neither resumed nor restarted."""
+    """Regression: half a file remained, so the run could be neither resumed nor started again."""
 
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "no space left")
@@ -87,7 +88,7 @@ def test_a_configuration_is_written_whole_or_not_at_all(
     assert load_config(tmp_path / "run" / "config.yaml") == resolve_precision(config)
 
 
-def test_a_table_that_is_damaged(folder: Path) -> None:
+def test_a_damaged_table_is_refused(folder: Path) -> None:
     """Regression: rows without decisions or with huge numbers ended the run at its next plot."""
     rows = (b"0,nan", b"inf,1", b"1e400,1", b"-5,1", b"0.5,1", b",1", b"0,1e308")
     tables = [b"decisions,rating\n" + row + b"\n" for row in rows]
@@ -97,7 +98,7 @@ def test_a_table_that_is_damaged(folder: Path) -> None:
             resume_run(folder)
 
 
-def test_a_pool_s_folder_keeps_what_is_none_of_the_run_s(folder: Path) -> None:
+def test_a_pool_folder_keeps_files_of_others(folder: Path) -> None:
     """Regression: all policies in it that the run did not know were removed."""
     (folder / "pool").mkdir(exist_ok=True)
     for name in ("mine.safetensors", "000000000001.safetensors"):
@@ -106,16 +107,18 @@ def test_a_pool_s_folder_keeps_what_is_none_of_the_run_s(folder: Path) -> None:
     assert [path.name for path in (folder / "pool").iterdir()] == ["mine.safetensors"]
 
 
-def test_runs_that_do_not_fit_into_memory(tmp_path: Path) -> None:
-    """The first array that is too large raises the error, before the machine is out of memory."""
+def test_runs_that_do_not_fit_into_memory_are_refused(tmp_path: Path) -> None:
+    """The first array that is too large raises the error, before the machine has no memory left."""
     settings = tiny.settings(environments=512, ppo={"rollout_length": 1 << 24})
     with pytest.raises(ConfigError, match="more memory than there is"):
         start_run(TrainingConfig(**settings), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_a_wide_table_with_short_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: each row took as long as there are columns, so 3 MB took hours."""
+def test_a_wide_table_with_short_rows_is_read_quickly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: the time per row grew with the number of columns, so 3 MB took hours."""
     names = ["decisions", *(f"c{i}" for i in range(1000))]
     (tmp_path / "progress.csv").write_text(",".join(names) + "\n1\n", "utf-8")
     with pytest.raises(RunError, match="remove it to start a new table"):
@@ -128,7 +131,7 @@ POOL = {"share": 0.5, "earlier": 1.0, "snapshot_every": 256, "pool_size": 2}
 
 
 @pytest.mark.parametrize("kind", ["a file", "folders", "nothing"])
-def test_a_pool_that_cannot_be_written_ends_no_training(
+def test_a_pool_that_cannot_be_written_does_not_end_the_training(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str
 ) -> None:
     """Regression: the training ended without a checkpoint, or with one that lacked its pool."""

@@ -1,6 +1,8 @@
-"""A player with a memory learns no more than from one game alone.
+"""A player with a memory learns no more than it can learn from a single game.
 
-The tests count, for every player that was made, the games and seats of each deal that it saw.
+The games of one deal are played with every rotation of the seats. A player that remembered one of
+them would know hidden information in the others. For every player that is made, the tests count the
+games and seats of each deal that it sees.
 """
 
 from __future__ import annotations
@@ -55,12 +57,13 @@ def match(
 
 
 def assert_nothing_more(game: Any, truth: Truth, made: list[Spy], tables: int) -> None:
-    """Count what each spy saw: a table from one seat, and of each deal one game.
+    """Check that each spy saw a table from only one seat, and one game of each deal.
 
-    Kuhn poker has so few cards that games cannot be told apart. There seats and tables alone are
-    counted, of which every spy must have one.
+    Kuhn poker has so few cards that its games cannot be told apart. So the test counts only its
+    seats
+    and tables, and every spy must have one of each.
     """
-    asked = [spy for spy in made if spy.seats]  # the others were made for their name
+    asked = [spy for spy in made if spy.seats]  # the others were made only for their names
     assert len(asked) == tables * game.players
     assert {len(spy.seats) for spy in asked} == {1}
     once, more = truth.count(asked)
@@ -69,10 +72,10 @@ def assert_nothing_more(game: Any, truth: Truth, made: list[Spy], tables: int) -
 
 
 @every_variant
-def test_in_matches(variant: Variant, tmp_path: Path) -> None:
-    """Regression: a spy saw every deal from all seats, so it knew the rival's hand and the deck.
+def test_matches_show_a_player_one_game_of_a_deal(variant: Variant, tmp_path: Path) -> None:
+    """Regression: a spy saw every deal from all seats, so it knew the opponent's hand and the deck.
 
-    There are fewer entrants than sides in games for three, so the last one holds two seats.
+    In games of three, two players are listed for three sides, so the last one has two seats.
     """
     game = variant.make()
     truth = match(game, [SPY, SPY], tmp_path)
@@ -80,7 +83,7 @@ def test_in_matches(variant: Variant, tmp_path: Path) -> None:
 
 
 def tournament(game: Any, players: list[Any], folder: Path, **how: Any) -> tuple[Truth, int]:
-    """Return the truth, and the number of tables."""
+    """Return the true games, and the number of tables."""
     played = play_tournament(game, players, DEALS, seed=7, folder=folder / "arena", **how)
     paths = sorted((folder / "arena" / "records").iterdir())
     truth = Truth(record for path in paths for record in read_records(path))
@@ -88,8 +91,8 @@ def tournament(game: Any, players: list[Any], folder: Path, **how: Any) -> tuple
 
 
 @every_variant
-def test_in_tournaments(variant: Variant, tmp_path: Path) -> None:
-    """Three entrants, so that each meets its deals in several lineups too."""
+def test_tournaments_show_a_player_one_game_of_a_deal(variant: Variant, tmp_path: Path) -> None:
+    """There are three players, so each meets its deals in several lineups too."""
     game = variant.make()
     truth, tables = tournament(game, [SPY] * 3, tmp_path)
     assert_nothing_more(game, truth, spies.MADE, tables)
@@ -97,8 +100,10 @@ def test_in_tournaments(variant: Variant, tmp_path: Path) -> None:
 
 @every_rich_game
 @pytest.mark.parametrize("how", ["match", "tournament"])
-def test_beside_players_that_keep_no_memory(variant: Variant, how: str, tmp_path: Path) -> None:
-    """Players of ours may play all tables at once, but not if one at the tables could remember."""
+def test_a_player_with_memory_learns_no_more_beside_players_without(
+    variant: Variant, how: str, tmp_path: Path
+) -> None:
+    """Our players may play several tables together, but only without a player that may remember."""
     game = variant.make()
     if how == "match":
         truth = match(game, ["random", SPY], tmp_path)
@@ -110,7 +115,7 @@ def test_beside_players_that_keep_no_memory(variant: Variant, how: str, tmp_path
     assert {len(spy.seats) for spy in spies.MADE} <= {0, 1}
 
 
-def test_in_teams_of_different_players(tmp_path: Path) -> None:
+def test_teams_of_different_players_show_one_game_of_a_deal(tmp_path: Path) -> None:
     game = make_game("armadora", players=4)
     truth, tables = tournament(game, [SPY] * 4, tmp_path, mixed=True)
     assert_nothing_more(game, truth, spies.MADE, tables)
@@ -120,7 +125,7 @@ def test_in_teams_of_different_players(tmp_path: Path) -> None:
 
 
 class Here:
-    """A cluster of this process alone, whose jobs carry the very same objects."""
+    """A cluster that runs in this process and passes the same objects to all jobs."""
 
     def results(self, work: Any, jobs: Any) -> Generator[Any, None, None]:
         yield from map(work, jobs)
@@ -134,14 +139,16 @@ def assert_nothing_more_at(workers: Workers, variant: Variant, folder: Path) -> 
 
 
 @every_variant
-def test_on_a_cluster_in_this_process(variant: Variant, tmp_path: Path) -> None:
-    """Regression: jobs shared the players made for a cluster, if nothing had copied them."""
+def test_a_cluster_in_this_process_shows_one_game_of_a_deal(
+    variant: Variant, tmp_path: Path
+) -> None:
+    """Regression: jobs shared the players made for a cluster if nothing copied them."""
     assert_nothing_more_at(Here(), variant, tmp_path)
 
 
 @pytest.fixture(scope="module")
 def one_process() -> Iterator[Any]:
-    """A worker process that plays all rotations of all variants, as `in_processes` prepares it."""
+    """Start one worker process that plays all rotations of all variants, as `in_processes` does."""
     prepared = processes._prepare, (Known.here(), 1)
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), *prepared) as pool:
 
@@ -153,7 +160,7 @@ def one_process() -> Iterator[Any]:
 
 
 @every_variant
-def test_in_a_worker_process(
+def test_a_worker_process_shows_one_game_of_a_deal(
     variant: Variant, tmp_path: Path, one_process: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One process plays all rotations of a deal, one after another."""
@@ -161,8 +168,8 @@ def test_in_a_worker_process(
     assert_nothing_more_at(2, variant, tmp_path)
 
 
-def test_in_worker_processes(tmp_path: Path) -> None:
-    """The processes that a match starts itself."""
+def test_worker_processes_of_a_match_show_one_game_of_a_deal(tmp_path: Path) -> None:
+    """The match starts the processes itself."""
     assert_nothing_more_at(2, RICH[0], tmp_path)
 
 
@@ -180,17 +187,17 @@ def cluster() -> Iterator[Workers]:
 
 
 @every_variant
-def test_on_ray(variant: Variant, tmp_path: Path, cluster: Workers) -> None:
-    """A cluster gets objects, one for each seat; a worker plays several rotations of a deal."""
+def test_ray_shows_one_game_of_a_deal(variant: Variant, tmp_path: Path, cluster: Workers) -> None:
+    """A cluster gets one object for each seat. A worker plays several rotations of a deal."""
     assert_nothing_more_at(cluster, variant, tmp_path)
 
 
-# --- one game: a player for each seat -------------------------------------------------------------
+# --- one game with a player for each seat --------------------------------------------------------
 
 
 @every_variant
-def test_in_environments_with_opponents(variant: Variant) -> None:
-    """Regression: one player held all other seats, and saw what each of them hides."""
+def test_environments_make_an_opponent_for_each_seat(variant: Variant) -> None:
+    """Regression: one player had all other seats, and saw the hidden information of each."""
     game = variant.make()
     rng = np.random.default_rng(0)
     envs = SeatVectorEnv(game, 4, opponents=SPY, seat=0)
@@ -204,15 +211,16 @@ def test_in_environments_with_opponents(variant: Variant) -> None:
         masks = envs.step(np.array([rng.choice(np.flatnonzero(m)) for m in masks]))[-1][
             "action_mask"
         ]
-        masks[~masks.any(axis=1), 0] = 1  # the action that begins the next game is ignored
+        # The environment ignores the action that begins the next game.
+        masks[~masks.any(axis=1), 0] = 1
         _, _, over, cut, info = env.step(rng.choice(np.flatnonzero(mask)))
         mask = (env.reset()[1] if over or cut else info)["action_mask"]
     assert [spy.seats for spy in spies.MADE] == 3 * [{seat} for seat in range(1, game.players)]
 
 
 @every_variant
-def test_in_an_environment_whose_learner_changes_seats(variant: Variant) -> None:
-    """An opponent then has another seat in each game, but one of each game."""
+def test_a_learner_that_changes_seats_meets_an_opponent_for_each_seat(variant: Variant) -> None:
+    """An opponent then has another seat in each game, but only one seat in a game."""
     game, rng = variant.make(), np.random.default_rng(0)
     env, learner = SeatEnv(game, opponents=SPY), set()
     for seed in range(6):
@@ -236,10 +244,12 @@ def step(env: SeatEnv, rng: Any, info: Any) -> tuple[Any, bool]:
 
 
 @every_variant
-def test_at_the_terminal(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: the last player, which fills all seats left, was one for all of them."""
+def test_the_terminal_makes_a_player_for_each_seat(
+    variant: Variant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: the last player gets all remaining seats, and was one object for all of them."""
     game = variant.make()
-    left = [40]  # decisions, of which each seat has some; then the person quits
+    left = [40]  # the number of decisions after which the person quits; each seat has some
 
     def choose(self: HumanPlayer, *asked: Any) -> Any:
         if left[0] < len([call for spy in spies.MADE for call in spy.calls]):
@@ -254,7 +264,7 @@ def test_at_the_terminal(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @every_variant
-def test_at_the_terminal_without_a_person(variant: Variant) -> None:
+def test_the_terminal_makes_a_player_for_each_seat_without_a_person(variant: Variant) -> None:
     short = {"max_turns": 2} if variant.game == "armada" else {}
     game = make_game(variant.game, **{**variant.options, **short})
     watch_at_terminal(game, [SPY], seed=3)
@@ -263,7 +273,7 @@ def test_at_the_terminal_without_a_person(variant: Variant) -> None:
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[Any]:
-    """The tables of a server that lists a spy."""
+    """Return the tables of a server that lists a spy."""
     pytest.importorskip("starlette")
     from armarl.web.house import House
 
@@ -273,8 +283,8 @@ def house(tmp_path: Path) -> Iterator[Any]:
 
 
 @every_variant
-def test_players_in_the_browser(variant: Variant, house: Any) -> None:
-    """A player for each seat, and others where the same deal is played again from other seats."""
+def test_the_browser_makes_a_player_for_each_seat(variant: Variant, house: Any) -> None:
+    """If the deal is played again from other seats, it makes new players."""
     game = variant.make()
     table = house.open_table(game, [SPY] * game.players, 5)
     for _ in range(2):
@@ -289,8 +299,8 @@ def test_players_in_the_browser(variant: Variant, house: Any) -> None:
 
 
 @every_variant
-def test_advisers_in_the_browser(variant: Variant, house: Any) -> None:
-    """Regression: people asked one adviser, which told each what it had seen from other seats."""
+def test_the_browser_makes_an_adviser_for_each_seat(variant: Variant, house: Any) -> None:
+    """Regression: all people asked one adviser, so it knew hidden information of other seats."""
     from armarl.web.house import Person
 
     game = variant.make()
@@ -302,11 +312,11 @@ def test_advisers_in_the_browser(variant: Variant, house: Any) -> None:
     assert {len(spy.seats) for spy in spies.MADE} == {1}
 
 
-# --- objects, which nobody can make anew ----------------------------------------------------------
+# --- objects that cannot be made again -----------------------------------------------------------
 
 
-def test_an_object_never_has_two_games_of_a_deal_before_it(tmp_path: Path) -> None:
-    """It plays all its games. Only when they come, and where, tells it nothing."""
+def test_an_object_never_sees_two_games_of_a_deal_together(tmp_path: Path) -> None:
+    """The object plays all games. Their order and their places in a batch reveal nothing."""
     game = make_game("armada", cards=True, max_turns=6)
     spy = Spy(game)
     truth = match(game, [spy, Spy(game)], tmp_path, deals=40)
@@ -321,11 +331,11 @@ def test_an_object_never_has_two_games_of_a_deal_before_it(tmp_path: Path) -> No
                 if sight:
                     place.setdefault(truth.deals[sight[0]], []).append(at)
     same = [first == second for first, second in filter(lambda at: len(at) == 2, place.values())]
-    assert sum(same) < 6  # by chance, one in forty
+    assert sum(same) < 6  # the chance of equal places is 1 in 40
 
 
-def test_random_numbers_are_those_of_the_game_at_its_table() -> None:
-    """Regression: the games of a deal had the same numbers, which told that they are sisters."""
+def test_random_numbers_depend_on_the_game_and_its_table() -> None:
+    """Regression: the games of a deal had equal random numbers, which showed their common deal."""
     drawn = np.concatenate(
         [draw_seeds(5, 0, 50, table) for table in [(), (0,), (1,), (0, 0), (0, 1), (1, 0)]]
     )

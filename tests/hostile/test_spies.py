@@ -1,4 +1,4 @@
-"""Players that cheat: a player's arguments reveal nothing that its seat may not know."""
+"""A player's arguments reveal nothing that is hidden from its seat, even if the player cheats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MIX_1, _MIX_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def unmixed(x: np.ndarray) -> np.ndarray:
-    """The inverse of the finaliser of SplitMix64."""
+    """Invert the finaliser of SplitMix64."""
     for shift, factor in ((31, _MIX_2), (27, _MIX_1), (30, 1)):
         inverse = np.uint64(pow(factor, -1, 2**64))
         found = x
@@ -44,7 +44,7 @@ def mixed(x: np.ndarray) -> np.ndarray:
 
 
 def states_behind(first: float, second: float) -> np.ndarray:
-    """The states of SplitMix64 that give these two numbers in a row."""
+    """Return the states of SplitMix64 that give these two successive numbers."""
     with np.errstate(over="ignore"):
         tops = np.uint64(int(first * 2**53)) << np.uint64(11)
         before = unmixed(tops | np.arange(2**11, dtype=np.uint64))
@@ -52,14 +52,14 @@ def states_behind(first: float, second: float) -> np.ndarray:
         return before[after == np.uint64(int(second * 2**53))]
 
 
-def test_the_attack_works_on_what_players_are_not_shown() -> None:
+def test_the_attack_works_on_the_generator_that_players_do_not_see() -> None:
     chance = np.array([123456789], np.uint64)
     numbers = [uniform(chance, 0) for _ in range(2)]
     assert int(chance[0]) in states_behind(*numbers) + _GOLDEN
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_draws_of_players_cannot_be_run_backwards(seed: int) -> None:
+def test_random_numbers_for_players_cannot_be_inverted(seed: int) -> None:
     game = make_game("armadora")
     chance = game.new_chance(np.array([seed]))
     numbers = [draw(chance, 0) for _ in range(6)]
@@ -68,8 +68,8 @@ def test_draws_of_players_cannot_be_run_backwards(seed: int) -> None:
         assert states_behind(*pair).size == 0
 
 
-def test_sip_hash_is_that_of_its_authors() -> None:
-    """The authors' test vector for a message of eight bytes, with both implementations."""
+def test_sip_hash_gives_its_authors_test_vector() -> None:
+    """Both implementations hash the authors' message of eight bytes."""
     key, message = bytes(range(16)), bytes(range(8))
     assert plain_sip_hash(key, message) == 0x93F5F5799A932462
     words = np.frombuffer(key + message, "<u8")
@@ -77,7 +77,7 @@ def test_sip_hash_is_that_of_its_authors() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 7, -1, 2**63 - 1, -(2**63)])
-def test_streams_are_those_of_the_slow_reference(seed: int) -> None:
+def test_streams_are_equal_to_a_slow_reference(seed: int) -> None:
     chance, plain = make_game("armadora").new_chance(np.array([seed])), Chance(seed)
     for turn in range(20):
         if turn % 3:
@@ -87,7 +87,7 @@ def test_streams_are_those_of_the_slow_reference(seed: int) -> None:
 
 
 class Writer:
-    """Writes to all its arguments, to make every action seem legal."""
+    """A player that writes to all its arguments, to make every action seem legal."""
 
     def __init__(self, game: Game) -> None:
         self.game, self.name = game, "writer"
@@ -106,7 +106,7 @@ class Writer:
         return actions
 
 
-def test_a_player_who_writes_changes_nothing() -> None:
+def test_a_player_that_writes_to_its_arguments_changes_nothing() -> None:
     """The player's actions and the games are the same as without the writing."""
     game = make_game("armadora")
     honest = play_match(game, [RandomPlayer(game), "greedy"], games=20, seed=3)
@@ -116,7 +116,7 @@ def test_a_player_who_writes_changes_nothing() -> None:
 
 
 class ThinkingWriter(Writer):
-    """Gives probability 1 to action 0, legal or not, and clears its arguments."""
+    """A player that gives probability 1 to action 0, even if illegal, and clears its arguments."""
 
     def think(self, states: States, seats: Any, draws: Any) -> Thoughts:
         chances = np.zeros((states.size, len(self.game.actions)))
@@ -127,8 +127,8 @@ class ThinkingWriter(Writer):
         return Thoughts(probabilities=chances)
 
 
-def test_a_player_who_writes_while_he_thinks_changes_nothing() -> None:
-    """Regression: the probabilities were checked with the mask of the overwritten states."""
+def test_a_player_that_writes_while_it_thinks_changes_nothing() -> None:
+    """Regression: the probabilities were checked with the masks of the overwritten states."""
     game = make_game("armadora", board="mini")
     states = game.new_states(np.arange(3))
     seats, draws = np.array([0, 1, 1]), np.full(3, 0.5)
@@ -140,8 +140,8 @@ def test_a_player_who_writes_while_he_thinks_changes_nothing() -> None:
 
 
 @every_game
-def test_nobody_changes_the_rules_for_all(variant: Variant) -> None:
-    """Regression: games are shared, so writing to `blank` changed all later deals."""
+def test_a_player_cannot_change_the_rules_for_others(variant: Variant) -> None:
+    """Regression: games are shared objects, so a write to `blank` changed all later deals."""
     game = variant.make()
     before = game.blank.tobytes()
     array = "bands" if game.name == "armada" else "card" if game.name == "kuhn_poker" else "hand"
@@ -157,7 +157,7 @@ def test_nobody_changes_the_rules_for_all(variant: Variant) -> None:
 
 
 class Dreamer(RandomPlayer):
-    """Overwrites the states with another position in `think`."""
+    """A player whose `think` overwrites the states with another position."""
 
     asked = b""
 
@@ -172,7 +172,7 @@ class Dreamer(RandomPlayer):
         raise ZeroDivisionError("the test needs nothing after this point")
 
 
-def test_a_player_who_writes_while_he_thinks_is_judged_by_the_game() -> None:
+def test_the_action_of_a_player_that_writes_is_checked_in_the_true_position() -> None:
     """Regression: the action was checked in the overwritten position, so it could be illegal."""
     game = make_game("armadora")
     with pytest.raises(ZeroDivisionError):
@@ -180,7 +180,7 @@ def test_a_player_who_writes_while_he_thinks_is_judged_by_the_game() -> None:
 
 
 class Failing(RandomPlayer):
-    """Raises an error at its third decision."""
+    """A player that raises an error at its third decision."""
 
     decisions = 0
 
@@ -191,7 +191,7 @@ class Failing(RandomPlayer):
         return super().choose(states, seats, draws)
 
 
-def test_after_an_error_of_a_player_nothing_goes_on_half_played() -> None:
+def test_no_half_played_step_remains_after_an_error_of_a_player() -> None:
     game = make_game("armadora")
     env = SeatEnv(game, opponents=Failing(game), seat=0)
     env.reset(seed=1)

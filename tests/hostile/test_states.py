@@ -1,4 +1,4 @@
-"""Valid states: play reaches only valid ones, and an accepted state stays valid to its end."""
+"""Validity of states: play reaches only valid ones, and an accepted state stays valid."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EVERY = pytest.mark.parametrize(
 
 
 def played(game: Game, games: int, seed: int) -> States:
-    """Every state of some games between random players, one per decision."""
+    """Return the states of some games between random players, one for each decision."""
     states = game.new_states(np.arange(games) + seed)
     chance = game.new_chance(np.arange(games) + seed)
     found = []
@@ -42,7 +42,7 @@ def played(game: Game, games: int, seed: int) -> States:
 
 
 def mutated(pool: States, count: int, rng: np.random.Generator) -> States:
-    """States with one or two changed elements: by little, at random, or from another state."""
+    """Return states with one or two elements changed: slightly, randomly, or from another state."""
     states = pool[rng.integers(pool.size, size=count)].copy()
     fields = [name for name in states.dtype.names or () if name != "rng"]
     for i in range(count):
@@ -62,7 +62,7 @@ def mutated(pool: States, count: int, rng: np.random.Generator) -> States:
 
 
 @EVERY
-def test_states_that_play_reaches_are_lawful(name: str, options: dict[str, Any]) -> None:
+def test_states_that_play_reaches_are_accepted(name: str, options: dict[str, Any]) -> None:
     game = make_game(name, **options)
     states = played(game, 8, seed=1)
     game.check_states(states)
@@ -72,8 +72,10 @@ def test_states_that_play_reaches_are_lawful(name: str, options: dict[str, Any])
 
 
 @EVERY
-def test_what_is_accepted_stays_lawful(name: str, options: dict[str, Any]) -> None:
-    """The accepted states are closed under legal play."""
+def test_legal_play_from_an_accepted_state_reaches_only_accepted_states(
+    name: str, options: dict[str, Any]
+) -> None:
+    """The check must therefore be complete."""
     game = make_game(name, **options)
     rng = np.random.default_rng(5)
     pool = played(game, 8, seed=3)
@@ -94,7 +96,7 @@ def test_what_is_accepted_stays_lawful(name: str, options: dict[str, Any]) -> No
 
 
 @EVERY
-def test_a_saved_game_that_was_forged_is_refused(name: str, options: dict[str, Any]) -> None:
+def test_a_forged_saved_game_is_refused(name: str, options: dict[str, Any]) -> None:
     """Regression: forged games with a correct checksum crashed, hung, or broke the rules."""
     env = RawAECEnv(make_game(name, **options))
     env.reset(seed=0)
@@ -133,6 +135,6 @@ def test_random_bytes_are_refused(name: str, options: dict[str, Any]) -> None:
             game.check_states(data.view(game.blank.dtype))
 
 
-def test_every_law_has_its_text() -> None:
+def test_every_check_of_a_state_has_its_own_error_text() -> None:
     for name in ("armadora", "armada"):
         assert len(set(make_game(name).faults)) == len(make_game(name).faults) > 5

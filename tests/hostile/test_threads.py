@@ -40,7 +40,10 @@ def _four_threads() -> Iterator[None]:
 
 
 class Loop:
-    """Takes shares of work like `work_sharing.take_shares`, in Python; each takes milliseconds."""
+    """Shares of work as in `work_sharing.take_shares`, but in Python.
+
+    Each share takes milliseconds.
+    """
 
     def __init__(self, fails_on: int = -1, pause: float = 0.01) -> None:
         self.fails_on, self.pause = fails_on, pause
@@ -69,20 +72,20 @@ class Loop:
                 progress[PLAYED] += 1
 
 
-def test_every_game_is_played_once() -> None:
+def test_every_game_is_played_exactly_once() -> None:
     batch = np.zeros(50, np.int64)
     threads.run(Loop(), 50, batch)
     assert (batch == 1).all()
 
 
 def test_an_error_in_a_thread_reaches_the_caller() -> None:
-    """Regression: the caller waited for ever for that thread's share."""
+    """Regression: the caller waited for ever for the share of that thread."""
     batch = np.zeros(50, np.int64)
     with pytest.raises(IndexError, match="in thread"):
         threads.run(Loop(fails_on=2), 50, batch)
 
 
-def test_an_error_of_the_caller_s_own_waits_for_the_others() -> None:
+def test_an_error_in_the_calling_thread_waits_for_the_other_threads() -> None:
     loop, batch = Loop(fails_on=0), np.zeros(50, np.int64)
     with pytest.raises(IndexError):
         threads.run(loop, 50, batch)
@@ -93,9 +96,10 @@ def test_an_error_of_the_caller_s_own_waits_for_the_others() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
-def test_ctrl_c_returns_when_no_thread_writes_any_more() -> None:
+def test_ctrl_c_returns_only_when_no_thread_writes() -> None:
     loop, batch = Loop(pause=0.1), np.zeros(2000, np.int64)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # also where tests ignore it
+    # Even where the tests ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
@@ -135,7 +139,7 @@ except KeyboardInterrupt:
     ["grave:{}", "ismcts:{}", "flat:{}", "rollout:{}", "armadora-2p+search:{}"],
 )
 def test_ctrl_c_ends_a_long_search(search: str) -> None:
-    """Regression: all simulations were one call of compiled code, which hears no signal."""
+    """Regression: all simulations were one call of compiled code, which receives no signals."""
     script = ENDLESS.format(
         player=search.format(1 << 23),
         quick=search.format(2),
@@ -168,14 +172,16 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
 def test_ctrl_c_ends_playouts_of_many_games() -> None:
-    """Regression: all games were one call of compiled code, which hears no signal."""
+    """Regression: all games were one call of compiled code, which receives no signals."""
     done = subprocess.run(
         [sys.executable, "-c", MANY], capture_output=True, text=True, timeout=300, check=True
     )
     assert done.stdout == "some\n"
 
 
-def test_the_portions_of_playouts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_splitting_playouts_into_portions_changes_no_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     game = make_game("armadora")
     found = []
     for at_once in (4096, 7):
@@ -187,7 +193,7 @@ def test_the_portions_of_playouts_change_nothing(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("search", ["grave:90", "ismcts:90", "rollout:90", "armadora-2p+search:90"])
-def test_the_portions_of_a_search_change_nothing(
+def test_splitting_a_search_into_portions_changes_no_result(
     search: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = make_game("armadora")
@@ -202,13 +208,13 @@ def test_the_portions_of_a_search_change_nothing(
         np.testing.assert_array_equal(mine, its)
 
 
-def test_portions_add_up() -> None:
+def test_portions_have_the_right_total() -> None:
     for number in (0, 1, 31, 32, 33, 10_000):
         assert sum(settings.portions(number, 32)) == number
 
 
-def test_scratch_is_enough_whatever_the_number_of_threads_becomes() -> None:
-    """Regression: the size and the use of the scratch read the number of threads separately."""
+def test_scratch_suffices_if_the_number_of_threads_changes() -> None:
+    """Regression: the number of threads was read again between making the scratch and using it."""
     game = make_game("armadora")
     for games in (1, 64, 1000):
         threads.set_threads(1)
@@ -218,7 +224,7 @@ def test_scratch_is_enough_whatever_the_number_of_threads_becomes() -> None:
         assert rows >= 2 * threads.threads_for(games, threads.LEAST_GAMES_OF_LIGHT_LOOPS)
 
 
-def test_threads_are_set_while_games_are_played() -> None:
+def test_the_number_of_threads_can_change_during_playouts() -> None:
     game, seeds = make_game("armadora"), np.arange(64)
     expected = game.playouts(game.new_states(seeds), seeds)[0]
     done = threading.Event()
@@ -239,14 +245,16 @@ def test_threads_are_set_while_games_are_played() -> None:
 
 
 @pytest.mark.parametrize("value", ["", "0", "-1", "1.5", "two", "9" * 5000, "257"])
-def test_what_the_environment_may_say(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_number_of_threads_in_the_environment_is_refused(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ARMARL_THREADS", value)
     with pytest.raises(ValueError, match="ARMARL_THREADS must be 1 to 256"):
         threads._threads_at_start()
 
 
-def test_a_batch_is_for_one_thread_at_a_time() -> None:
-    """Regression: three threads that stepped one batch silently left impossible states."""
+def test_only_one_thread_at_a_time_can_use_a_batch() -> None:
+    """Regression: three threads that stepped one batch silently produced impossible states."""
     batch = SelfPlayBatch("armada", 64)
     turn = batch.reset(seed=1)
     before = batch.states.tobytes()
@@ -256,11 +264,11 @@ def test_a_batch_is_for_one_thread_at_a_time() -> None:
         lambda: batch.reset(seed=2),
         lambda: batch.load_states(batch.states.copy()),
     ):
-        batch._at_work["thread"] = -1  # stands for another thread
+        batch._at_work["thread"] = -1  # as if another thread used the batch
         with pytest.raises(RuntimeError, match="from one thread at a time"):
             call()
         assert batch.states.tobytes() == before
-    batch._at_work["thread"] = threading.get_ident()  # left there by Ctrl-C
+    batch._at_work["thread"] = threading.get_ident()  # as if Ctrl-C had left it there
     batch.step(actions)
     assert batch.states.tobytes() != before
 
@@ -331,14 +339,14 @@ FACES: dict[str, Callable[[], tuple[Any, list[Callable[[], Any]]]]] = {
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_every_environment_is_for_one_thread_at_a_time(face: str) -> None:
-    """Regression: threads left unlawful states, and an opponent was accused of an illegal action.
+def test_only_one_thread_at_a_time_can_use_an_environment(face: str) -> None:
+    """Regression: threads left invalid states, and an opponent was accused of an illegal action.
 
-    Every call is refused while another thread's runs, and taken afterwards.
+    Every call is refused while another thread's call runs, and accepted afterwards.
     """
     env, calls = FACES[face]()
     for call in calls:
-        env._at_work["thread"] = -1  # stands for another thread
+        env._at_work["thread"] = -1  # as if another thread used the environment
         with pytest.raises(RuntimeError, match="from one thread at a time"):
             call()
         env._at_work.clear()
@@ -347,7 +355,7 @@ def test_every_environment_is_for_one_thread_at_a_time(face: str) -> None:
         assert not env._at_work
 
 
-def test_an_environment_is_free_after_an_error_and_in_a_copy() -> None:
+def test_an_environment_can_be_used_after_an_error_and_as_a_copy() -> None:
     env = SeatEnv("armadora")
     env.reset(seed=1)
     with pytest.raises(TypeError, match="an action must be an integer"):
@@ -358,15 +366,18 @@ def test_an_environment_is_free_after_an_error_and_in_a_copy() -> None:
         copied.step(int(copied.action_masks().argmax()))
 
 
-def test_an_opponent_may_look_at_its_environment() -> None:
-    """The same thread may call an environment that is asking a player; others are refused later."""
+def test_an_opponent_may_use_the_environment_that_asks_it() -> None:
+    """Calls by the same thread are accepted while a player is asked.
+
+    Later, other threads are refused.
+    """
 
     class Looking:
         name = "looking"
 
         def choose(self, states: Any, seats: Any, draws: Any) -> Any:
             env.render()
-            assert env._at_work  # still the environment of the thread that steps it
+            assert env._at_work  # the thread that steps the environment still uses it
             return env.game.legal_masks(states).argmax(axis=1)
 
     env = SeatEnv("armadora", opponents=Looking(), render_mode="ansi", seat=1)

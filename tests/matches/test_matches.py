@@ -1,4 +1,4 @@
-"""Matches and players: repeatable, fair, and correctly counted."""
+"""Matches and players are reproducible, fair, and correctly counted."""
 
 import math
 
@@ -24,14 +24,14 @@ ADVANCED = make_game("armadora", advanced=True)
 
 
 def by_name(value):
-    """Return names for pytest; a game's is its variant."""
+    """Return a name of a parameter for pytest; of a game, the name of its variant."""
     if not hasattr(value, "variant"):
         return str(value)
     return f"{value.players}p-{'advanced' if value.options['advanced'] else 'base'}"
 
 
 class Passing:
-    """Passes at once, and keeps what it sees."""
+    """A player that passes whenever it may, and stores the states that it sees."""
 
     def __init__(self, game, name="passing"):
         self.name, self.game, self.seats = name, game, []
@@ -44,11 +44,11 @@ class Passing:
         return np.full(states.size, self.game.actions.id("pass"))
 
 
-# --- repeatable ----------------------------------------------------------------------------------
+# --- reproducible --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("game", [TWO, THREE, FOUR, ADVANCED], ids=by_name)
-def test_a_seed_repeats_a_match(game):
+def test_a_seed_makes_a_match_reproducible(game):
     first, again, other = (
         play_match(game, ["greedy", "random"], 24, seed).as_dict() for seed in (1, 1, 2)
     )
@@ -58,7 +58,7 @@ def test_a_seed_repeats_a_match(game):
     assert first["variant"] == game.variant
 
 
-def test_the_number_of_workers_changes_nothing(tmp_path):
+def test_the_number_of_workers_changes_no_result(tmp_path):
     players = [tiny.policy(tmp_path, TWO), "random"]
     calls = []
     one = play_match(TWO, players, games=300, seed=5)
@@ -67,8 +67,8 @@ def test_the_number_of_workers_changes_nothing(tmp_path):
     assert calls == [(128, 300), (256, 300), (300, 300)]
 
 
-def test_a_game_depends_on_its_own_seed_alone():
-    """It does not depend on how many others are played with it."""
+def test_a_game_depends_only_on_its_own_seed():
+    """It does not depend on the number of other games of the match."""
     players = [GreedyPlayer(TWO), RandomPlayer(TWO)]
     deals, draws = np.arange(20), np.arange(20, 40)
     returns, lengths, _ = play_games(TWO, players, deals, draws)
@@ -90,8 +90,8 @@ def test_a_longer_match_begins_with_the_shorter_one(tmp_path):
     assert len(set(long)) == 40
 
 
-def test_no_two_deals_are_alike():
-    """A seed of more than 32 bits once gave the deals of a smaller one."""
+def test_all_deals_are_different():
+    """Regression: a seed of more than 32 bits gave the deals of a smaller one."""
     seeds = [0, 5, 5 + (3 << 32), (1 << 32) + 1, MOST_SEED]
     deals = np.stack([deal_seeds(seed, 0, 200) for seed in seeds])
     assert np.unique(deals).size == deals.size
@@ -110,8 +110,8 @@ def test_no_two_deals_are_alike():
     ],
     ids=by_name,
 )
-def test_seatings(game, entrants, tables):
-    """Every entrant sits at every side equally often, partners together."""
+def test_seatings_are_balanced(game, entrants, tables):
+    """Every player sits equally often at every side, and partners sit together."""
     assert seatings(entrants, game) == tables
     for seat in range(game.players):
         first = sum(table[seat] == 0 for table in tables)
@@ -124,7 +124,7 @@ def test_seatings(game, entrants, tables):
 
 @pytest.mark.parametrize("game", [TWO, THREE, FOUR], ids=by_name)
 def test_each_deal_is_played_in_every_rotation(game):
-    """The passing player's games are the same in all its seats, deal for deal."""
+    """The games of a player that passes are the same in all its seats, deal by deal."""
     sides = len(set(game.sides))
     watched = Passing(game)
     result = play_match(game, [watched, *[Passing(game) for _ in range(sides - 1)]], games=30)
@@ -142,15 +142,18 @@ def test_the_number_of_games_is_rounded_up_to_whole_rotations():
 
 
 def test_equal_players_are_about_even():
-    """The seats are not equal: moving first is an advantage or a burden, which rotation cancels."""
+    """The seats are not equal, because moving first is an advantage or not.
+
+    Rotation removes this.
+    """
     result = play_match(TWO, ["random", "random"], games=2000, seed=11)
     for standing in result.standings:
         assert standing.low < 0.5 < standing.high
         assert abs(standing.win_rate - 0.5) < 0.05
 
 
-def test_a_seat_s_advantage_does_not_show():
-    """The first seat wins every game here; in a match both players come out even."""
+def test_an_advantage_of_a_seat_does_not_show():
+    """Here the first seat wins every game, but in a match both players win equally often."""
 
     class FirstSeatWins(RandomPlayer):
         def choose(self, states, seats, draws):
@@ -163,7 +166,8 @@ def test_a_seat_s_advantage_does_not_show():
     one, other = play_match(TWO, players, games=100).standings
     assert one.win_rate == pytest.approx(0.5, abs=0.05)
     assert one.wins == other.losses
-    # Both games of a deal go to the same seat, so the rate is far more certain than from 100 games.
+    # Both games of a deal go to the same seat, so the rate is far more certain than after 100
+    # games.
     assert one.win_rate + other.win_rate == pytest.approx(1)
 
 
@@ -198,7 +202,7 @@ def test_standings_add_up(game, players):
         assert 0 <= standing.low <= standing.win_rate <= standing.high <= 1
         assert standing.wins <= standing.win_rate * standing.games + 1e-9
         assert -1 <= standing.reward <= 1
-        if standing.fair == pytest.approx(1 / sides):  # it held one side
+        if standing.fair == pytest.approx(1 / sides):  # the player had one side
             expected = (standing.reward * (sides - 1) + 1) / sides
             assert standing.win_rate == pytest.approx(expected)
     assert sum(standing.win_rate for standing in result.standings) == pytest.approx(1)
@@ -210,7 +214,7 @@ def test_standings_add_up(game, players):
     ("game", "share"), [(TWO, 1 / 2), (THREE, 1 / 3), (FOUR, 1 / 2)], ids=by_name
 )
 def test_draws_are_shared(game, share):
-    """If all pass at once, nobody takes gold, and the victory is shared (ARM-20)."""
+    """If all players pass immediately, nobody takes gold, and all share the victory (ARM-20)."""
     result = play_match(game, [Passing(game)] * len(set(game.sides)), games=12)
     for standing in result.standings:
         assert (standing.wins, standing.shared, standing.losses) == (0, result.games, 0)
@@ -218,8 +222,8 @@ def test_draws_are_shared(game, share):
         assert standing.reward == pytest.approx(0)
 
 
-def test_one_player_on_several_sides_gets_their_shares_together():
-    """A, B, B with three players: B holds two thirds of the table."""
+def test_a_player_on_several_sides_gets_the_shares_of_all():
+    """In a game of three between A, B and B, player B has two thirds of the table."""
     result = play_match(THREE, [Passing(THREE), "random"], games=60)
     passing, rest = result.standings
     assert (passing.wins, passing.losses) == (0, 60)
@@ -231,7 +235,7 @@ def test_one_player_on_several_sides_gets_their_shares_together():
 
 @pytest.mark.parametrize(
     ("wins", "games", "low", "high"),
-    # Wilson's interval by its textbook formula. Every table of it has 0 of 10 and 50 of 100.
+    # Wilson's interval by its textbook formula. Each of its tables includes 0 of 10 and 50 of 100.
     [
         (0, 10, 0.0, 0.2775),
         (10, 10, 0.7225, 1.0),
@@ -239,14 +243,15 @@ def test_one_player_on_several_sides_gets_their_shares_together():
         (1, 2, 0.0945, 0.9055),
     ],
 )
-def test_wilson_s_interval(wins, games, low, high):
-    share = np.zeros((1, games))  # with one deal, nothing tells how much its games vary together
+def test_wilson_s_interval_has_the_textbook_values(wins, games, low, high):
+    # With one deal, nothing shows how much the results of its games are correlated.
+    share = np.zeros((1, games))
     share[0, :wins] = 1
     assert _interval(share) == pytest.approx((low, high), abs=1e-4)
 
 
-def test_deals_that_fall_alike_widen_the_interval():
-    """Ten deals, with both games of each won or lost together, count as ten games."""
+def test_equal_results_within_deals_widen_the_interval():
+    """If both games of a deal have the same result, ten deals count as ten games."""
     share = np.zeros((10, 2))
     share[:5] = 1
     alone = np.zeros((10, 1))
@@ -254,12 +259,13 @@ def test_deals_that_fall_alike_widen_the_interval():
     low, high = _interval(share)
     assert low <= _interval(alone)[0] + 0.02
     assert high >= _interval(alone)[1] - 0.02
-    apart = np.tile([0.0, 1.0], (10, 1))  # one game of each deal won: no narrower than for 20 games
+    # One game of each deal is won; this is not narrower than for 20 games.
+    apart = np.tile([0.0, 1.0], (10, 1))
     assert _interval(apart) == pytest.approx(_interval(apart.reshape(1, 20)))
 
 
-def test_an_interval_that_holds_its_promise():
-    """95 % of the intervals of simulated matches contain the true rate."""
+def test_intervals_contain_the_true_rate_as_often_as_promised():
+    """In simulated matches, 95 % of the intervals contain the true rate."""
     rng = np.random.default_rng(0)
     held = 0
     for _ in range(400):
@@ -277,24 +283,24 @@ def test_shares_are_counted_as_won_shared_and_lost():
     assert math.isclose(one.reward, 0.25)
 
 
-# --- refused -------------------------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("game", "number"), [(TWO, 0), (TWO, 1), (TWO, 3), (THREE, 4), (FOUR, 4)], ids=by_name
 )
-def test_a_wrong_number_of_players(game, number):
+def test_a_wrong_number_of_players_is_refused(game, number):
     with pytest.raises(ValueError, match=f"takes 2 (to 3 )?entrants, not {number}"):
         play_match(game, ["random"] * number)
 
 
-def test_four_entrants_for_a_game_of_teams():
+def test_four_players_for_a_game_of_teams_are_refused():
     said = "not 4: there are 2 teams, and an entrant has all seats of its team"
     with pytest.raises(ValueError, match=said):
         play_match(FOUR, ["random"] * 4)
 
 
-def test_a_game_by_its_name():
+def test_a_match_can_name_its_game():
     named = play_match("armadora", ["greedy", "random"], games=4, seed=1)
     assert named == play_match(TWO, ["greedy", "random"], games=4, seed=1)
     with pytest.raises(ValueError, match="unknown game 'chess'"):
@@ -314,18 +320,18 @@ def test_a_game_by_its_name():
     ],
     ids=str,
 )
-def test_wrong_numbers(numbers, message):
+def test_numbers_out_of_range_are_refused(numbers, message):
     with pytest.raises(ValueError, match=message):
         play_match(TWO, ["random", "random"], **numbers)
 
 
 @pytest.mark.parametrize("wrong", [{"games": 2.0}, {"seed": 1.5}, {"workers": "2"}], ids=str)
-def test_what_is_no_number(wrong):
+def test_values_that_are_not_integers_are_refused(wrong):
     with pytest.raises(TypeError, match=f"{next(iter(wrong))} "):
         play_match(TWO, ["random", "random"], **wrong)
 
 
-def test_players_by_name_and_by_path(tmp_path):
+def test_players_can_be_given_by_name_and_by_path(tmp_path):
     path = tiny.policy(tmp_path, TWO, name="mine.safetensors")
     for spec, kind in [("random", RandomPlayer), ("greedy", GreedyPlayer), ("human", HumanPlayer)]:
         player = make_player(spec, TWO)
@@ -347,7 +353,7 @@ def test_players_by_name_and_by_path(tmp_path):
 # --- a person ------------------------------------------------------------------------------------
 
 
-def test_a_person_is_asked_until_the_action_is_legal(monkeypatch, capsys):
+def test_a_person_is_asked_until_an_action_is_legal(monkeypatch, capsys):
     states = TWO.new_states(0)
     typed = iter(["?", "nonsense", "W1 d1", "stop", "", "  W5 a1 "])
     monkeypatch.setattr("builtins.input", lambda _prompt: next(typed))
@@ -386,7 +392,7 @@ def test_the_random_player_is_uniform():
     assert set(counts) == {10}
 
 
-def test_games_cut_short_are_nobodys_victory():
+def test_nobody_wins_a_game_that_is_cut_short():
     game = make_game("armada", max_turns=1)
     result = play_match(game, ["random", "random"], games=4, seed=1)
     for standing in result.standings:
@@ -394,7 +400,7 @@ def test_games_cut_short_are_nobodys_victory():
         assert (standing.win_rate, standing.reward) == (0, 0)
 
 
-def test_a_player_who_breaks_the_rules_is_named():
+def test_a_player_with_an_illegal_action_is_named():
     class Cheat:
         name = "cheat"
 

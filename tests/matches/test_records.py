@@ -1,4 +1,4 @@
-"""Records: games as text that replay to the same bytes, and refuse text that is not theirs."""
+"""Records are games as text. They can be replayed to the same bytes, and other text is refused."""
 
 import errno
 import hashlib
@@ -69,7 +69,7 @@ def test_a_record_replays_to_the_same_bytes(variant, tmp_path):
     assert "seed" not in text
 
 
-def test_what_a_record_looks_like(text):
+def test_a_record_has_the_documented_lines(text):
     lines = text.splitlines()
     assert lines[0] == "armarl-record 1"
     assert lines[2:4] == ["player 0 random", "player 1 random"]
@@ -85,7 +85,7 @@ def test_what_a_record_looks_like(text):
     assert lines[-1] == f"sum {hashlib.sha256(chr(10).join(lines[:-1]).encode()).hexdigest()}"
 
 
-def test_dice_are_told(tmp_path):
+def test_a_record_contains_the_dice(tmp_path):
     text, _ = recorded(next(v for v in VARIANTS if v.game == "armada").make(), "greedy")
     assert re.search(r"\| [0-9a-f]{16} \| (combat|gold|tribes) -?\d.* \| [0-9a-f]{12}\n", text)
     wrong = re.sub(r"\| (combat|gold|tribes) -?\d", r"| \1 9", text, count=1)
@@ -93,8 +93,8 @@ def test_dice_are_told(tmp_path):
         read(tmp_path, wrong)
 
 
-def test_every_line_guards_itself(text, tmp_path):
-    """A change of any character is refused, with the line that shows it."""
+def test_a_change_of_any_line_is_found(text, tmp_path):
+    """The error names the line at which a changed character is noticed."""
     lines, rng = text.splitlines(), np.random.default_rng(0)
     for number, line in enumerate(lines):
         at = int(rng.integers(len(line)))
@@ -103,11 +103,11 @@ def test_every_line_guards_itself(text, tmp_path):
         with pytest.raises(RecordError, match=r"games.txt, line (\d+): ") as refused:
             read(tmp_path, "\n".join(changed) + "\n")
         told = int(re.search(r"line (\d+)", str(refused.value)).group(1))
-        names = 2 <= number < 4  # only the checksum guards them
+        names = 2 <= number < 4  # only the checksum protects the names
         assert told == number + 1 or (names and told == len(lines))
 
 
-def test_a_record_that_was_cut(text, tmp_path):
+def test_a_record_that_was_cut_off_is_refused(text, tmp_path):
     lines = text.splitlines(keepends=True)
     for left in range(1, len(lines)):
         with pytest.raises(RecordError, match=rf"line {left + 1}: the record is incomplete"):
@@ -121,7 +121,7 @@ def test_a_record_that_was_cut(text, tmp_path):
 
 
 @pytest.mark.parametrize("what", ["drop", "swap", "double"])
-def test_lines_out_of_their_order(text, tmp_path, what):
+def test_lines_in_a_wrong_order_are_refused(text, tmp_path, what):
     lines = text.splitlines()
     changed = {
         "drop": [*lines[:9], *lines[10:]],
@@ -159,15 +159,15 @@ def test_lines_out_of_their_order(text, tmp_path, what):
         (5, "x" * 30_000, "longer than any line"),
     ],
 )
-def test_what_is_no_record(text, tmp_path, line, written, message):
+def test_invalid_records_are_refused(text, tmp_path, line, written, message):
     lines = text.splitlines()
     lines[line] = written
     with pytest.raises(RecordError, match=rf"games.txt, line \d+: .*{re.escape(message)}"):
         read(tmp_path, "\n".join(lines) + "\n")
 
 
-def test_a_record_opens_no_file(tmp_path):
-    """An option that names a path would otherwise have a chart read from it."""
+def test_a_record_cannot_open_a_file(tmp_path):
+    """Otherwise, an option that names a path could make it read a chart."""
     text, _ = recorded(make_game("armada", max_turns=1))
     variant = text.splitlines()[1].replace('"chart": null', '"chart": "/dev/zero"')
     assert "/dev/zero" in variant
@@ -179,45 +179,45 @@ def test_a_record_opens_no_file(tmp_path):
 @pytest.mark.parametrize(
     "data", [b"\xff\xfe\n", b"\x00" * 100, b"nothing\n", b"x", b"\n", b"x" * 10**5]
 )
-def test_what_is_no_file_of_records(tmp_path, data):
-    """Of most it was said that a line was cut, or longer than any line of a record."""
+def test_a_file_without_records_is_refused(tmp_path, data):
+    """Regression: for most of them the error said that a line was cut, or too long for a record."""
     with pytest.raises(RecordError, match="line 1: this is not a file with records"):
         read(tmp_path, data)
 
 
-def test_what_is_no_text(text, tmp_path):
+def test_a_record_that_is_not_utf_8_text_is_refused(text, tmp_path):
     with pytest.raises(RecordError, match="line 3: the line is not UTF-8 text"):
         read(tmp_path, text.encode().replace(b"player 0 random", b"player 0 \xff"))
 
 
 def resummed(lines):
-    """Return a record of these lines with the checksum that belongs to them."""
+    """Return a record of these lines with a correct checksum."""
     whole = "\n".join(lines)
     return f"{whole}\nsum {hashlib.sha256(whole.encode()).hexdigest()}\n"
 
 
-def test_another_version_behind_a_record(text, tmp_path):
-    """Any line that began like our first line was once taken for it."""
+def test_a_later_record_of_another_version_is_refused(text, tmp_path):
+    """Regression: any line that began like our first line was accepted as the first line."""
     lines = text.splitlines()[:-1]
     later = resummed([f"{lines[0]}2 of the year 2031", *lines[1:]])
     with pytest.raises(RecordError, match="the line must be `armarl-record 1` and nothing more"):
         read(tmp_path, text + later)
 
 
-def test_a_game_that_has_ended_was_not_stopped(text, tmp_path):
-    """It was once accepted, with returns of 0."""
+def test_a_finished_game_cannot_be_recorded_as_stopped(text, tmp_path):
+    """Regression: it was accepted, with returns of 0."""
     *lines, _end, _sum = text.splitlines()
     with pytest.raises(RecordError, match="does not end the game in this way: 'stopped'"):
         read(tmp_path, resummed([*lines, "stopped"]))
 
 
-def test_nothing_in_a_file(tmp_path):
+def test_an_empty_file_has_no_records(tmp_path):
     assert read(tmp_path, "") == []
     with pytest.raises(FileNotFoundError, match=r"^there is no file .*none$"):
         list(read_records(tmp_path / "none"))
 
 
-def test_a_game_that_was_stopped(tmp_path):
+def test_a_stopped_game_can_be_recorded(tmp_path):
     recorder = Recorder(TWO, [["one", "two  words\n"]], np.array([3]))
     states = TWO.new_states(3)
     recorder.dealt(states)
@@ -227,7 +227,7 @@ def test_a_game_that_was_stopped(tmp_path):
     assert record.players == ("one", "two words")
 
 
-def test_matches_keep_their_games(tmp_path):
+def test_a_match_writes_records_of_its_games(tmp_path):
     path = tmp_path / "match.txt"
     result = play_match(TWO, ["greedy", "random"], games=6, seed=2, records=path)
     records = list(read_records(path))
@@ -237,8 +237,8 @@ def test_matches_keep_their_games(tmp_path):
     assert wins == result.standings[0].wins
 
 
-def test_a_full_disk_leaves_the_records_before_it(text, tmp_path, monkeypatch):
-    """Half a line was once left, and records added after it could not be read."""
+def test_a_full_disk_keeps_the_earlier_records(text, tmp_path, monkeypatch):
+    """Regression: half a line remained, so records added after it could not be read."""
     path = tmp_path / "games.txt"
     append_records(path, [text])
     opened = open
@@ -270,7 +270,7 @@ def test_a_full_disk_leaves_the_records_before_it(text, tmp_path, monkeypatch):
     assert path.read_text("utf-8") == text
 
 
-def test_half_a_record_at_the_end_is_removed_before_others_follow(text, tmp_path):
+def test_an_incomplete_record_at_the_end_is_removed_before_new_ones(text, tmp_path):
     path, lines = tmp_path / "games.txt", text.splitlines(keepends=True)
     for rest in ("", "arm", lines[0], "".join(lines[:9]), "".join(lines[:9])[:-5], text[:-10]):
         for before in ("", text):
@@ -285,7 +285,7 @@ def test_half_a_record_at_the_end_is_removed_before_others_follow(text, tmp_path
 
 
 @pytest.mark.parametrize("held", ["notes of mine", "armarl-record 12\n", "sum 12\n"])
-def test_records_are_added_to_nothing_else(held, tmp_path):
+def test_records_are_only_added_to_records(held, tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text(held, "utf-8")
     with pytest.raises(ValueError, match="does not end with a record"):
@@ -296,7 +296,7 @@ def test_records_are_added_to_nothing_else(held, tmp_path):
             prepare_records(other)
 
 
-def test_a_record_with_dice_of_one_s_own(tmp_path):
+def test_a_record_can_have_a_user_s_dice(tmp_path):
     dice = {"combat": [3, 0, 1, -1, -3, -3], "gold": [12] * 6, "tribes": [0, 1, 6, 12, 0, 3]}
     game = make_game("armada", dice=dice, cards=True, max_turns=8)
     text, final = recorded(game, "greedy")
@@ -334,8 +334,8 @@ FOREIGN = f"notes of mine\nsum {64 * '0'}\nand what follows\n"
         "armarl-recorder\n",
     ],
 )
-def test_nothing_of_others_is_removed(text, held, tmp_path):
-    """Regression: text behind a line like a record's last, or behind a first line, was cut off."""
+def test_text_of_others_is_not_removed(text, held, tmp_path):
+    """Regression: text after a line like a record's last line, or its first line, was removed."""
     half = "".join(text.splitlines(keepends=True)[:9])
     path = tmp_path / "notes.txt"
     path.write_text(held.replace("{text}", text).replace("{half}", text + half), "utf-8")
@@ -345,8 +345,8 @@ def test_nothing_of_others_is_removed(text, held, tmp_path):
     assert path.read_bytes() == before
 
 
-def test_errors_are_short_whatever_a_line_holds(text, tmp_path):
-    """Regression: a seat of 5,000 digits was quoted whole."""
+def test_errors_are_short_even_for_long_lines(text, tmp_path):
+    """Regression: the error quoted a seat of 5,000 digits."""
     lines = text.splitlines(keepends=True)
     for at, line in enumerate(lines):
         for spoilt in (
@@ -363,16 +363,16 @@ def test_errors_are_short_whatever_a_line_holds(text, tmp_path):
     "spoilt",
     ['"version": false', '"version": 0.0', '"version": 0, "version": 0', '"version": NaN'],
 )
-def test_a_version_that_only_equals_ours(text, spoilt, tmp_path):
-    """Regression: `false`, and a key given twice, were taken."""
+def test_a_version_that_only_compares_equal_is_refused(text, spoilt, tmp_path):
+    """Regression: `false` was accepted, and so was a key that appeared twice."""
     assert '"version": 0' in text
     lines = text.splitlines()[:-1]
     with pytest.raises(RecordError, match="line 2: "):
         read(tmp_path, resummed([line.replace('"version": 0', spoilt) for line in lines]))
 
 
-def test_a_record_with_a_chart_of_one_s_own(tmp_path):
-    """Its line is longer than any other. Such records were once written, but could not be read."""
+def test_a_record_can_have_a_user_s_chart(tmp_path):
+    """Regression: its line is longer than any other. It could be written but not read."""
     chart = STANDARD.read_text("utf-8").replace("Fern", "Farn") + "# \u00e9\U0001f40b\n" * 50_000
     text, _ = recorded(make_game("armada", chart=chart))
     assert max(map(len, text.splitlines())) > 10**6
@@ -381,7 +381,7 @@ def test_a_record_with_a_chart_of_one_s_own(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
-def test_a_pipe_that_takes_a_record_s_place_is_not_waited_for(tmp_path, monkeypatch):
+def test_a_pipe_that_replaces_a_record_does_not_block(tmp_path, monkeypatch):
     path, is_file = tmp_path / "games.txt", Path.is_file
     path.touch()
 

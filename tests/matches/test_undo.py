@@ -1,4 +1,4 @@
-"""Actions told in words (`Game.tell`), and which of them can be taken back."""
+"""Sentences about actions (`Game.tell`), and the actions that can be taken back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONLY = np.zeros(1, np.int64)
 
 
 def after(game: Game, states: Any, *texts: str) -> Any:
-    """Return copies of one state: before the last action, and after it."""
+    """Return two copies of a state, one before the last action and one after it."""
     states = states.copy()
     before = states.copy()
     for text in texts:
@@ -28,18 +28,18 @@ def after(game: Game, states: Any, *texts: str) -> Any:
 
 
 def armada(**options: Any) -> tuple[Game, Any]:
-    """Return a game of Armada and its first position after the preliminary turns."""
+    """Return a game of Armada, and its first position after the preliminary turns."""
     game = make_game("armada", players=2, **options)
     states = game.new_states(3)
-    while game.describe(states[0])["turn"]["stage"] == "preliminary":  # all bands on one place
+    while game.describe(states[0])["turn"]["stage"] == "preliminary":  # puts all bands on one place
         game.apply(states, ONLY, np.flatnonzero(game.legal_masks(states)[0])[-1:])
     return game, states
 
 
 def scripted(game: Game, seed: int, word: str = "") -> Iterator[tuple[Any, int, Any]]:
-    """Play a game of the scripted player, who prefers actions that begin with a word.
+    """Play a game of the scripted player, with a preference for actions that begin with a word.
 
-    Yields states before and after each action.
+    Yield the states before and after each action.
     """
     states, rng, player = game.new_states(seed), np.random.default_rng(0), GreedyPlayer(game)
     while not game.statuses(states)[0][0]:
@@ -67,8 +67,8 @@ def tell(game: Game, before: Any, action: int, now: Any, seat: int | None = None
     return game.tell(now, (mover, action), seat, before=before).words
 
 
-def test_a_fight_is_told() -> None:
-    """The record had the dice, and the screen had not."""
+def test_a_fight_is_described_with_its_dice() -> None:
+    """Regression: only the record contained the dice."""
     dice = {"combat": [2] * 6, "gold": [4] * 6, "tribes": [3] * 6}
     game, told = make_game("armada", dice=dice), []
     for before, action, now in scripted(game, 1):
@@ -81,7 +81,7 @@ def test_a_fight_is_told() -> None:
     assert any(" loses 2 bands on " in word for word in told)
 
 
-def test_changes_of_places_are_told() -> None:
+def test_changes_of_places_are_described() -> None:
     game, states = armada()
     move = first(game, states, "move G")
     before, now = after(game, states, move, "count 1")
@@ -90,7 +90,7 @@ def test_changes_of_places_are_told() -> None:
     assert words == f"player 0 moves 1 band from {origin} to {target}."
 
 
-def test_cards_are_told_to_their_owner_alone() -> None:
+def test_cards_are_described_only_to_their_owner() -> None:
     game, told = make_game("armada", players=2, cards=True), 0
     for before, action, now in scripted(game, 1, "buy"):
         old, new = game.describe(before)["hands"][0], game.describe(now)["hands"][0]
@@ -104,7 +104,7 @@ def test_cards_are_told_to_their_owner_alone() -> None:
     assert told
 
 
-def test_the_mage_s_find_is_told_to_its_player() -> None:
+def test_the_value_that_the_mage_reads_is_described_only_to_its_player() -> None:
     game = make_game("armadora", players=3, advanced=True)
     rng, found = np.random.default_rng(0), False
     for seed in range(200):
@@ -131,8 +131,8 @@ def test_the_mage_s_find_is_told_to_its_player() -> None:
 
 
 @every_game
-def test_no_seat_is_told_what_it_may_not_know(variant: Any) -> None:
-    """In another deal of what is hidden from a seat, the same lines are told."""
+def test_sentences_reveal_nothing_hidden(variant: Any) -> None:
+    """If hidden information is dealt in another way, the sentences for the seat are equal."""
     game, rng = variant.make(), np.random.default_rng(0)
     states = game.new_states(1)
     for _ in range(40):
@@ -145,7 +145,7 @@ def test_no_seat_is_told_what_it_may_not_know(variant: Any) -> None:
             seats = np.array([seat])
             was, now = (game.concealed(one, seats)[0] for one in (before, states))
             if before[0]["rng"] != states[0]["rng"]:
-                continue  # concealed states have no random numbers, by which dice are told
+                continue  # sentences about dice need random numbers, which concealed states lack
             last, mover = int(action), int(game.statuses(before)[1][0])
             told = game.tell(now, (mover, last), seat, before=was)
             assert told == game.tell(states[0], (mover, last), seat, before=before[0])
@@ -154,15 +154,15 @@ def test_no_seat_is_told_what_it_may_not_know(variant: Any) -> None:
 # --- undo ----------------------------------------------------------------------------------------
 
 
-def test_plain_orders_can_be_taken_back() -> None:
+def test_orders_without_chance_can_be_taken_back() -> None:
     game, states = armada()
     move = first(game, states, "move G")
     assert undone(game, states, move)
     assert undone(game, states, move, "count 1")
-    assert not undone(game, states, "end")  # another seat is to move
+    assert not undone(game, states, "end")  # another seat is to move after that
 
 
-def test_dice_stand() -> None:
+def test_dice_cannot_be_taken_back() -> None:
     game, thrown = make_game("armada", players=2), 0
     for before, action, now in scripted(game, 1):
         if before["rng"] != now["rng"]:
@@ -175,10 +175,10 @@ def test_a_palisade_can_be_taken_back_and_a_warrior_cannot() -> None:
     game = make_game("armadora")
     states = game.new_states(0)
     assert undone(game, states, first(game, states, "P "))
-    assert not undone(game, states, "W1 a1")  # the other player is to move
+    assert not undone(game, states, "W1 a1")  # the other player is to move after that
 
 
-def test_a_game_without_words_tells_its_actions() -> None:
+def test_a_game_without_sentences_shows_its_actions() -> None:
     from variants import KUHN_POKER
 
     game = KUHN_POKER[0].make()

@@ -1,4 +1,4 @@
-"""Critics that improve a scripted player: their inputs, training, files and errors."""
+"""Critics that improve a scripted player: inputs, training, files and errors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ADVISERS = {
 
 
 def critic_of(game, seed=0, widths=(12, 6)):
-    """Return a critic with weights wide enough apart to play by."""
+    """Return a critic with random weights, so large that its choices differ."""
     torch.manual_seed(seed)
     critic = Critic(game, widths)
     for weights in critic.parameters():
@@ -75,7 +75,7 @@ def game(request):
     return make_game(name, **options)
 
 
-def test_whoever_is_to_move_has_the_turn_in_armadora():
+def test_the_seat_to_move_has_the_turn_in_armadora():
     game = make_game("armadora", players=3, advanced=True)
     states, seats = tiny.positions(game, 20)
     assert np.array_equal(game.turns_of(states), seats)
@@ -83,11 +83,11 @@ def test_whoever_is_to_move_has_the_turn_in_armadora():
         game.turns_of(seats)
 
 
-# --- what actions gain ---------------------------------------------------------------------------
+# --- gains of actions ----------------------------------------------------------------------------
 
 
 def turn_result(game, state, seat, action, number, deal, player):
-    """Compute what an action brings in a deal step by step, with the game's public API."""
+    """Return the result of an action in a deal, computed step by step with the public API."""
     number, advisers = number + deal, player.advice.players
     own, others = advisers[0], advisers[deal % len(advisers)]
     dealt = game.determinised(state, seat, np.array([number]))
@@ -110,15 +110,15 @@ def turn_result(game, state, seat, action, number, deal, player):
 
 
 def stay(gains, on):
-    """Return which of the actions that are on stay, given all gains so far (actions, deals)."""
+    """Return which of the current actions are kept, given all gains so far (actions, deals)."""
     sums, deals = gains.sum(axis=1), gains.shape[1]
     better = ((sums[None] > sums[:, None]) & on).sum(axis=1)
     return on & (better < max(BREADTH * DEALS // deals, 1)) & (sums > HOPE * deals)
 
 
 @pytest.mark.parametrize("widths", [(12, 6), ()], ids=str)
-def test_gains_are_those_of_a_plain_account(game, widths):
-    """Every legal action counts in the first deals, and those that keep gaining in all."""
+def test_gains_are_equal_to_a_plain_computation(game, widths):
+    """The first deals measure every legal action. The later ones measure those that still gain."""
     states, seats = tiny.positions(game, 8)
     tensors, advisers = critic_of(game, widths=widths), ADVISERS[game.name]
     player = CriticPlayer(game, tensors, advisers=advisers)
@@ -162,11 +162,11 @@ def test_gains_are_those_of_a_plain_account(game, widths):
 
 
 @pytest.mark.parametrize(("players", "gain"), [(2, 0.1), (3, 0.05), (4, 0.1 / 3)])
-def test_the_least_gain_is_of_a_fair_chance_to_win(players, gain):
+def test_the_least_gain_is_relative_to_a_fair_chance_to_win(players, gain):
     assert player_of(make_game("armada", players=players)).least_gain == pytest.approx(gain)
 
 
-def test_the_scripted_choice_stands_unless_another_is_surely_better(game, monkeypatch):
+def test_the_scripted_choice_is_kept_unless_another_is_surely_better(game, monkeypatch):
     states, seats = tiny.positions(game, 60)
     states, player = game.concealed(states, seats), player_of(game)
     values = player.values(states, seats)
@@ -194,7 +194,7 @@ def test_the_scripted_choice_stands_unless_another_is_surely_better(game, monkey
     )
 
 
-def test_alone_or_together_and_whatever_a_seat_cannot_know(game):
+def test_gains_do_not_depend_on_the_batch_or_on_hidden_information(game):
     states, seats = tiny.positions(game, 30)
     player = player_of(game)
     together = player.logits(states, seats)
@@ -206,7 +206,7 @@ def test_alone_or_together_and_whatever_a_seat_cannot_know(game):
     np.testing.assert_array_equal(player.logits(dealt, seats), together)
 
 
-def test_compiled_and_numpy_and_torch_expect_the_same(game):
+def test_compiled_code_and_numpy_and_torch_give_the_same_values(game):
     states, seats = tiny.positions(game, 30)
     player, critic = player_of(game), Critic(game, (12, 6))
     critic.take_over(player.tensors)
@@ -218,7 +218,7 @@ def test_compiled_and_numpy_and_torch_expect_the_same(game):
     assert np.ptp(wanted) > 0.01
 
 
-def test_seats_and_states_that_there_are_not_are_refused():
+def test_seats_and_states_out_of_range_are_refused():
     """Compiled loops would read out of bounds."""
     game = make_game("armada", players=2)
     states, seats = tiny.positions(game, 5)
@@ -230,13 +230,13 @@ def test_seats_and_states_that_there_are_not_are_refused():
             ask(make_game("armada", players=3).new_states(np.arange(states.size)), seats)
 
 
-def test_it_plays_whole_games():
+def test_a_critic_can_play_whole_games():
     game = make_game("armadora", players=2)
     assert play_match(game, [player_of(game), "random"], 4, 0, 1).games == 4
 
 
-def test_search_around_it_takes_more_time():
-    """It takes more deals and more turns; `+search` wraps a critic in it."""
+def test_search_around_a_critic_takes_more_time():
+    """`+search` wraps a critic in a search with more deals and more turns."""
     game = make_game("armadora", players=2)
     states, seats = tiny.positions(game, 10)
     around = CriticSearchPlayer(game, player_of(game), 60, rounds=3)
@@ -251,7 +251,7 @@ def test_search_around_it_takes_more_time():
         CriticSearchPlayer(game, player_of(game), 0)
 
 
-# --- saved ---------------------------------------------------------------------------------------
+# --- files ---------------------------------------------------------------------------------------
 
 
 def test_a_saved_critic_plays_the_same(tmp_path, game):
@@ -282,7 +282,9 @@ def test_a_saved_critic_plays_the_same(tmp_path, game):
     ],
     ids=str,
 )
-def test_what_fits_not_together_is_refused(tmp_path, changes, activation, advisers, message):
+def test_parts_that_do_not_fit_together_are_refused(
+    tmp_path, changes, activation, advisers, message
+):
     game = make_game("armada", players=2)
     tensors = critic_of(game)
     tensors |= {name: np.zeros(shape, np.float32) for name, shape in changes.items()}
@@ -290,7 +292,7 @@ def test_what_fits_not_together_is_refused(tmp_path, changes, activation, advise
         save_policy(tmp_path / "p.safetensors", game, tensors, activation, advisers)
 
 
-def test_weights_that_are_huge_play_what_is_legal():
+def test_huge_weights_still_choose_legal_actions():
     game = make_game("armada", players=2)
     states, seats = tiny.positions(game, 5)
     tensors = {name: tensor * np.float32(1e30) for name, tensor in critic_of(game).items()}
@@ -299,7 +301,7 @@ def test_weights_that_are_huge_play_what_is_legal():
     assert game.legal_masks(states)[np.arange(states.size), chosen].all()
 
 
-def test_nobody_but_scripted_players_advises():
+def test_only_scripted_players_can_advise():
     game = make_game("armada", players=2)
     with pytest.raises(ValueError, match="an adviser must be the scripted player"):
         CriticPlayer(game, critic_of(game), advisers=["greedy", "random"])
@@ -322,12 +324,12 @@ def learner(tmp_path, **changes):
 
 
 def played(critic, done=0.0):
-    """Play a lot of games of the learner's first shard."""
+    """Play many games of the learner's first shard."""
     return critic.shards.parts[0].play(saved_networks({AVERAGE: critic.average}), done)
 
 
 @pytest.mark.parametrize("options", [{"players": 2}, {"players": 4}], ids=str)
-def test_it_is_told_how_games_ended_for_who_observed_them(tmp_path, options):
+def test_samples_contain_the_returns_of_the_observing_seats(tmp_path, options):
     critic = learner(tmp_path, options=options, environments=48)
     samples = played(critic)
     assert len(samples.seen) == samples.returns.size > 48 * 10
@@ -339,8 +341,8 @@ def test_it_is_told_how_games_ended_for_who_observed_them(tmp_path, options):
     assert other.seen.shape != samples.seen.shape or (other.seen != samples.seen).any()
 
 
-def test_scripted_games_branch_off_where_the_improved_player_comes_to(tmp_path):
-    """They start from the ends of turns in its games, and all their later ends of turns count."""
+def test_scripted_games_start_from_positions_of_the_improved_player(tmp_path):
+    """They start at ends of turns in its games, and all their later ends of turns are samples."""
     settings = {"improved_games": 3, "improved_from": 0.5}
     changes = {
         "critic": settings,
@@ -362,19 +364,20 @@ def test_scripted_games_branch_off_where_the_improved_player_comes_to(tmp_path):
     assert len(np.unique(same[0])) == COMPLETIONS
     assert (np.ptp(observers.reshape(-1, COMPLETIONS), axis=1) == 0).all()
     mine = begun.lineups == LEARNER
-    assert (mine == (np.arange(4) % 2 == observers[:, None] % 2)).all()  # partners sit across
+    # Partners sit opposite each other.
+    assert (mine == (np.arange(4) % 2 == observers[:, None] % 2)).all()
     theirs = begun.lineups[~mine].reshape(-1, 2)
-    assert (theirs == 1 + np.arange(len(theirs))[:, None] % 2).all()  # slot 0 is the pool's
+    assert (theirs == 1 + np.arange(len(theirs))[:, None] % 2).all()  # slot 0 is the pool's player
     assert len(played(critic, 0.5).seen) > len(played(critic, 0.4).seen) + states.size // 2
 
 
-def test_who_observes_is_the_learner_and_each_of_its_seats():
+def test_only_seats_of_the_learner_observe():
     lineups = np.tile([[LEARNER, 2, LEARNER, 0], [1, 0, 0, LEARNER]], (50, 1))
     seats = _own_seats(lineups, np.random.default_rng(0))
     assert (set(seats[0::2]), set(seats[1::2])) == ({0, 2}, {3})
 
 
-def test_of_a_long_game_no_more_is_learnt_than_of_others():
+def test_long_games_give_no_more_samples_than_the_limit():
     games = np.repeat([3, 0, 7, 3], [40, 5, 100, 60])
     order = np.random.default_rng(1).permutation(games.size)
     kept = _of_each(games[order], 30, np.random.default_rng(0))
@@ -388,12 +391,12 @@ def test_of_a_long_game_no_more_is_learnt_than_of_others():
     assert set(kept) != set(other)
 
 
-def test_an_update_learns(tmp_path):
+def test_an_update_reduces_the_loss(tmp_path):
     critic = learner(tmp_path, environments=512, critic={"minibatch": 256})
     unseen = played(learner(tmp_path, environments=512, seed=6))
 
     def loss():
-        """The loss on games that it has not learned from."""
+        """Return the loss on games that were not used for learning."""
         with torch.no_grad():
             logits = critic.critic(critic._scaled(unseen.seen))
         return functional.binary_cross_entropy_with_logits(
@@ -409,7 +412,7 @@ def test_an_update_learns(tmp_path):
     assert player.advice.advisers == ("greedy",)
 
 
-def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
+def test_a_head_start_learns_the_outcomes_of_a_teacher_s_games(tmp_path):
     critic = learner(tmp_path, critic={"minibatch": 64})
     data = play_imitation_games(
         critic._game, make_player("greedy", critic._game), 64, 0.1, "win", np.random.default_rng(0)
@@ -426,20 +429,20 @@ def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
     ],
     ids=str,
 )
-def test_it_needs_a_scripted_player(settings):
+def test_a_critic_needs_a_scripted_player(settings):
     with pytest.raises(
         ConfigError, match=r"learner: critic needs network\.activation: relu, and scripted"
     ):
         load_config("armadora-quick", ["learner=critic", *settings])
 
 
-def test_it_learns_who_wins():
+def test_a_critic_learns_who_wins():
     settings = ["learner=critic", "network.advisers=[greedy]", "network.activation=relu"]
     with pytest.raises(ConfigError, match="needs reward: win"):
         load_config("armadora-quick", [*settings, "reward=gold"])
 
 
-def test_a_damaged_count_of_lots_is_refused(tmp_path):
+def test_a_damaged_number_of_lots_is_refused(tmp_path):
     games = learner(tmp_path).shards.parts[0]
     arrays, values = games.save()
     with pytest.raises(ValueError, match="lots"):

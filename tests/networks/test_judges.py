@@ -18,11 +18,11 @@ from armarl.policies.saved_policy import load_policy, read_policy_metadata, save
 from armarl_training.networks.value_networks import Judge
 from judges import GAME, VARIANTS, judge_of
 
-# --- what actions lead to ------------------------------------------------------------------------
+# --- positions after actions ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_every_legal_action_is_tried_on_its_own(variant):
+def test_every_legal_action_is_tried_separately(variant):
     """Compiled code judges the resulting position as NumPy does."""
     game = make_game("armadora", **variant)
     states, seats = tiny.positions(game, 30)
@@ -43,7 +43,7 @@ def test_every_legal_action_is_tried_on_its_own(variant):
 
 
 def test_the_worth_of_actions_does_not_depend_on_the_batch():
-    """Alone or together, the values are the same."""
+    """The values of a state are the same in any batch."""
     states, seats = tiny.positions(GAME, 120)
     player = JudgingPlayer(GAME, judge_of(GAME).tensors())
     together = player.logits(states, seats)
@@ -53,7 +53,7 @@ def test_the_worth_of_actions_does_not_depend_on_the_batch():
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_what_a_seat_cannot_know_changes_no_choice(variant):
+def test_hidden_information_changes_no_choice(variant):
     game = make_game("armadora", **variant)
     states, seats = tiny.positions(game, 30)
     player = JudgingPlayer(game, judge_of(game).tensors())
@@ -63,7 +63,7 @@ def test_what_a_seat_cannot_know_changes_no_choice(variant):
     np.testing.assert_array_equal(player.logits(dealt, seats), logits)
 
 
-def test_seats_and_states_that_there_are_not_are_refused():
+def test_seats_and_states_out_of_range_are_refused():
     """Compiled loops would read out of bounds."""
     states, seats = tiny.positions(GAME, 5)
     player = JudgingPlayer(GAME, judge_of(GAME).tensors())
@@ -91,7 +91,7 @@ def test_a_game_without_a_survey_is_refused():
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_numpy_computes_what_torch_does(variant):
+def test_numpy_and_torch_give_the_same_values(variant):
     game = make_game("armadora", **variant)
     judge = judge_of(game)
     check_judge(game, judge.tensors(), "relu", 0)
@@ -110,7 +110,7 @@ def test_numpy_computes_what_torch_does(variant):
     )
 
 
-def test_a_judge_of_another_shape_is_not_taken_over():
+def test_a_judge_of_another_shape_is_not_copied():
     with pytest.raises(ValueError, match="different widths"):
         Judge(GAME, (12, 8), (7,)).take_over(judge_of(GAME).tensors())
 
@@ -118,7 +118,7 @@ def test_a_judge_of_another_shape_is_not_taken_over():
 # --- players and files ---------------------------------------------------------------------------
 
 
-def test_it_plays_what_leads_to_the_best():
+def test_a_judge_plays_the_action_with_the_best_next_position():
     states, seats = tiny.positions(GAME, 40)
     player = JudgingPlayer(GAME, judge_of(GAME).tensors())
     found = Afterstates(GAME).worths(states, seats, weights_of(GAME, player.tensors))
@@ -148,7 +148,7 @@ def test_a_loaded_judge_plays_as_the_saved_one(tmp_path, variant):
 
 
 def changed(**changes):
-    """Return a judge's tensors with some replaced, or left out where None."""
+    """Return a judge's tensors with some replaced, or removed if the new value is None."""
     tensors = judge_of(GAME).tensors()
     for name, tensor in changes.items():
         name = name.replace("_", ".")
@@ -179,13 +179,13 @@ def changed(**changes):
     ],
     ids=str,
 )
-def test_judges_that_do_not_fit(tmp_path, changes, message):
+def test_judges_that_do_not_fit_are_refused(tmp_path, changes, message):
     with pytest.raises(PolicyError, match=message):
         save_policy(tmp_path / "judge.safetensors", GAME, changed(**changes), "relu")
     assert not list(tmp_path.iterdir())
 
 
-def test_a_judge_of_another_survey(tmp_path, monkeypatch):
+def test_a_judge_of_another_survey_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
     monkeypatch.setattr("armarl.policies.policy_checks.survey_of", lambda game: game.observation)
@@ -193,8 +193,8 @@ def test_a_judge_of_another_survey(tmp_path, monkeypatch):
         load_policy(path, GAME)
 
 
-def test_of_another_survey_that_is_said_first(tmp_path):
-    """The error names the survey, not the layer that does not fit because of it."""
+def test_another_survey_is_reported_before_the_layers(tmp_path):
+    """The error names the survey, not the layer that does not fit because of the survey."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)
@@ -204,7 +204,7 @@ def test_of_another_survey_that_is_said_first(tmp_path):
         load_policy(path, GAME)
 
 
-def test_a_judge_in_a_game_without_a_survey(tmp_path):
+def test_a_judge_in_a_game_without_a_survey_is_refused(tmp_path):
     armada, path = make_game("armada", players=2), tmp_path / "judge.safetensors"
     save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)

@@ -1,4 +1,4 @@
-"""Networks that process the cells of a board and weigh advice: NumPy against torch."""
+"""Networks with board cells and advice compute the same in NumPy and torch."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ every_game = pytest.mark.parametrize(
 
 
 def actor_of(game, seed=0, **settings):
-    """Return an actor with weights wide enough apart to play by."""
+    """Return an actor with random weights, so large that its choices differ."""
     torch.manual_seed(seed)
     actor = make_actor(game, NetworkConfig(widths=(24, 16), **settings))
     for weights in actor.parameters():
@@ -49,11 +49,11 @@ def player_of(game, actor, advisers=()):
     return NetworkPlayer(game, actor.tensors(), "relu", advisers=advisers)
 
 
-# --- the tables ----------------------------------------------------------------------------------
+# --- tables of cells -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", GRIDS, ids=str)
-def test_a_cell_sees_itself_and_those_around_it(variant):
+def test_a_cell_sees_itself_and_its_neighbours(variant):
     game = make_game("armadora", **variant)
     places = places_of(game)
     states, seats = tiny.positions(game, 5)
@@ -68,7 +68,7 @@ def test_a_cell_sees_itself_and_those_around_it(variant):
 
 
 @pytest.mark.parametrize("options", CHARTS, ids=str)
-def test_a_place_sees_itself_and_its_neighbours_by_kind_of_border(options):
+def test_a_place_sees_its_neighbours_by_kind_of_border(options):
     game = make_game("armada", **options)
     states, seats = tiny.positions(game, 5)
     observations = game.views(states, seats)[0]
@@ -89,7 +89,7 @@ def test_a_place_sees_itself_and_its_neighbours_by_kind_of_border(options):
 
 
 @every_game
-def test_every_action_on_the_board_has_a_score_of_its_own_where_it_acts(game):
+def test_every_action_on_the_board_has_a_score_at_its_place(game):
     places, at = places_of(game), game.actions.places
     on_cells = places.cells * places.at
     none = on_cells + places.pairs.shape[1] * places.between
@@ -110,13 +110,13 @@ def test_a_game_without_a_board_is_refused():
         places_of(KUHN_POKER[0].make())
 
 
-# --- the same numbers from NumPy and torch -------------------------------------------------------
+# --- NumPy and torch -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("advisers", [(), ADVISERS], ids=["alone", "advised"])
 @pytest.mark.parametrize("channels", [0, 8])
 @every_game
-def test_numpy_computes_what_torch_does(game, channels, advisers):
+def test_numpy_and_torch_give_the_same_values(game, channels, advisers):
     actor = actor_of(game, channels=channels, advisers=advisers)
     tensors = actor.tensors()
     check_network(game, tensors, "relu", len(advisers))
@@ -133,7 +133,7 @@ def test_numpy_computes_what_torch_does(game, channels, advisers):
     assert all(np.array_equal(again.tensors()[name], tensors[name]) for name in tensors)
 
 
-def test_gathered_gradients_are_those_of_the_definition():
+def test_gathered_gradients_match_their_definition():
     index = np.array([0, 3, 3, 6, 5, 1])  # 6 selects nothing
     x = torch.randn(3, 6, 2, dtype=torch.double, requires_grad=True)
     takers = takers_of(index, 6)
@@ -141,8 +141,8 @@ def test_gathered_gradients_are_those_of_the_definition():
 
 
 @every_game
-def test_the_critic_s_cells_show_what_every_seat_knows(game):
-    """Each cell has the mover's features, then those that only the others know."""
+def test_the_critic_s_cells_show_the_knowledge_of_every_seat(game):
+    """Each cell has the features that the player to move sees, then those that only others know."""
     kept = IntegerObservations(game)
     critic = make_critic(game, NetworkConfig(widths=(8,), channels=4), kept)
     own = places_of(game)
@@ -170,7 +170,7 @@ def test_the_critic_s_cells_show_what_every_seat_knows(game):
 # --- advice --------------------------------------------------------------------------------------
 
 
-def test_advisers_are_the_scripted_player_and_see_what_a_seat_may_see():
+def test_advisers_are_the_scripted_player_and_see_only_their_seat():
     states, seats = tiny.positions(GAME, 40)
     advice = Advice(GAME, ADVISERS)
     found = advice.actions(states, seats)
@@ -183,13 +183,13 @@ def test_advisers_are_the_scripted_player_and_see_what_a_seat_may_see():
 
 
 @pytest.mark.parametrize("adviser", ["random", "greedy:noise=0.1", "armadora-2p", "nobody"])
-def test_others_cannot_advise(adviser):
+def test_other_players_cannot_advise(adviser):
     with pytest.raises(ValueError, match=r"advise|no player"):
         Advice(GAME, [adviser])
 
 
-def test_a_network_at_its_start_follows_its_first_adviser():
-    """Its trust outweighs the small logits that a network begins with."""
+def test_an_initial_network_follows_its_first_adviser():
+    """Its trust in the adviser outweighs the small initial logits."""
     actor = make_actor(GAME, NetworkConfig(widths=(16,), advisers=ADVISERS))
     states, seats = tiny.positions(GAME, 40)
     player = player_of(GAME, actor, ADVISERS)
@@ -200,7 +200,7 @@ def test_a_network_at_its_start_follows_its_first_adviser():
 
 
 @pytest.mark.filterwarnings("error")
-def test_who_is_not_to_move_has_values_and_no_probabilities():
+def test_a_seat_that_is_not_to_move_has_values_and_no_probabilities():
     game = make_game("armada", players=3)
     player = tiny.network(game)
     states, seats = tiny.positions(game, 4)
@@ -212,7 +212,7 @@ def test_who_is_not_to_move_has_values_and_no_probabilities():
 
 @pytest.mark.parametrize("advisers", [(), ADVISERS], ids=["alone", "advised"])
 @pytest.mark.parametrize("channels", [0, 8])
-def test_of_no_states_there_are_no_answers(channels, advisers):
+def test_an_empty_batch_gives_empty_answers(channels, advisers):
     player = player_of(GAME, actor_of(GAME, channels=channels, advisers=advisers), advisers)
     question = GAME.new_states([]), np.empty(0, np.int64)
     assert player.choose(*question, np.empty(0)).shape == (0,)
@@ -220,7 +220,7 @@ def test_of_no_states_there_are_no_answers(channels, advisers):
     assert player.values(*question).shape == (0,)
 
 
-# --- saved ---------------------------------------------------------------------------------------
+# --- files ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("advisers", [(), ADVISERS], ids=["alone", "advised"])
@@ -237,7 +237,7 @@ def test_a_saved_network_plays_as_before(tmp_path, advisers):
 
 
 def earlier_weights(name):
-    """Return weights, and their advisers, that use everything a format could hold."""
+    """Return weights, and their advisers, that use all that a format could store."""
     if name == "armarl-policy-1":
         return tiny.tensors(GAME), ()
     if name == "armarl-policy-2":
@@ -246,13 +246,13 @@ def earlier_weights(name):
 
 
 @pytest.mark.parametrize("name", [f"armarl-policy-{number}" for number in (1, 2, 3)])
-def test_files_of_earlier_formats_play_as_today_s(tmp_path, name):
+def test_files_of_earlier_formats_play_as_current_ones(tmp_path, name):
     tensors, advisers = earlier_weights(name)
     today, earlier = tmp_path / "today.safetensors", tmp_path / "earlier.safetensors"
     save_policy(today, GAME, tensors, "relu", advisers)
     metadata = {**read_policy_metadata(today), "format": name}
     if name == "armarl-policy-1":
-        assert metadata["network"].pop("trunk") == []  # which it did not mention
+        assert metadata["network"].pop("trunk") == []  # earlier files lack it
     write_tensors(earlier, tensors, metadata)
     loaded, wanted = load_policy(earlier), load_policy(today)
     assert loaded.metadata == metadata
@@ -264,7 +264,7 @@ def test_files_of_earlier_formats_play_as_today_s(tmp_path, name):
     assert play_match(GAME, [str(earlier), "random"], games=2).games == 2
 
 
-def test_advice_that_changed_is_refused(tmp_path, monkeypatch):
+def test_advice_of_another_version_is_refused(tmp_path, monkeypatch):
     actor = actor_of(GAME, advisers=("greedy",))
     path = tmp_path / "policy.safetensors"
     with monkeypatch.context() as patch:
@@ -321,12 +321,12 @@ def test_cells_of_another_board_are_refused(name, message):
 
 
 @pytest.mark.parametrize("name", ["armadora", "armada"])
-def test_ppo_learns_with_the_cells_of_a_board(name, tmp_path):
+def test_ppo_can_learn_with_the_cells_of_a_board(name, tmp_path):
     network = {"widths": [16], "channels": 4, "advisers": ["greedy"]}
     config = TrainingConfig(**tiny.settings(game=name, network=network))
     learner = Run(config, tmp_path).learner
     before = learner.actor.tensors()
-    for _ in range(4):  # the first rollouts of Armada contain no moves
+    for _ in range(4):  # the first rollouts of Armada contain no movement of bands
         figures = learner.iterate(0.0)
         assert np.isfinite(list(figures.values())).all()
     after = learner.actor.tensors()
@@ -339,7 +339,7 @@ def test_ppo_learns_with_the_cells_of_a_board(name, tmp_path):
     assert game.legal_masks(states)[np.arange(seats.size), chosen].all()
 
 
-def test_tanh_of_bfloat16_and_its_gradient_are_torch_s():
+def test_tanh_of_bfloat16_and_its_gradient_are_equal_to_torch_s():
     x = torch.linspace(-6, 6, 2001).bfloat16().requires_grad_()
     y = x.detach().clone().requires_grad_()
     ours, theirs = Tanh()(x), torch.tanh(y)
@@ -349,7 +349,7 @@ def test_tanh_of_bfloat16_and_its_gradient_are_torch_s():
     torch.testing.assert_close(*gradients)
 
 
-def test_tanh_of_float32_is_nearly_torch_s():
+def test_tanh_of_float32_is_nearly_equal_to_torch_s():
     x = torch.cat([torch.linspace(-12, 12, 20001), torch.linspace(-1e-3, 1e-3, 101)])
     x = torch.cat([x, torch.tensor([float("inf"), -float("inf"), 0.0])])
     found, wanted = tanh_in_place(x.clone()), torch.tanh(x.double())

@@ -1,4 +1,4 @@
-"""Which players may play all games of a deal at once, because they keep nothing between games."""
+"""Players that may play all games of a deal together, because they store nothing between games."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ OURS = [
 
 
 @pytest.mark.parametrize(("spec", "game"), OURS, ids=lambda value: str(value)[:40])
-def test_players_of_ours_answer_as_if_they_had_never_been_asked(spec: str, game: Any) -> None:
-    """They are on the list, and have no memory: this is why they may be there."""
+def test_our_players_answer_as_if_they_had_never_been_asked(spec: str, game: Any) -> None:
+    """They are on the list of players that may play together, because they have no memory."""
     assert keeps_no_memory(spec)
     assert keeps_no_memory(Spec.parse(spec))
     assert keeps_no_memory(make_player(spec, game))
@@ -56,7 +56,7 @@ def test_players_of_ours_answer_as_if_they_had_never_been_asked(spec: str, game:
         assert (asked.choose(*half) == fresh).all()
 
 
-def test_a_policy_file_and_a_policy_on_torch(tmp_path: Any) -> None:
+def test_a_policy_file_and_a_policy_on_torch_are_on_the_list(tmp_path: Any) -> None:
     path = tiny.policy(tmp_path, MINI)
     assert keeps_no_memory(path)
     assert keeps_no_memory(str(path))
@@ -64,14 +64,14 @@ def test_a_policy_file_and_a_policy_on_torch(tmp_path: Any) -> None:
 
 
 class Posing(RandomPlayer):
-    """Says of itself that it is one of ours."""
+    """A player of a user that claims to be one of ours."""
 
 
 Posing.__module__, Posing.__qualname__, Posing.__name__ = RandomPlayer.__module__, "_", "_"
 
 
 class Named(RandomPlayer):
-    """Has the very name of one of ours."""
+    """A player of a user with the name of one of ours."""
 
 
 Named.__module__, Named.__qualname__, Named.__name__ = (
@@ -104,12 +104,12 @@ STRANGERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", STRANGERS)
-def test_strangers_are_never_on_the_list(name: str) -> None:
+def test_players_of_users_are_never_on_the_list(name: str) -> None:
     assert not keeps_no_memory(STRANGERS[name]())
 
 
-def test_names_that_a_user_registers_are_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even under the name of one of ours, and not if one of ours is returned."""
+def test_registered_players_of_users_are_not_on_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This is true even if they have the name of one of ours, or return one of ours."""
     for kind in ("_players", "_around"):
         monkeypatch.setattr(registry, kind, dict(getattr(registry, kind)))
     register_player("greedy", Spy, replace=True)
@@ -121,11 +121,11 @@ def test_names_that_a_user_registers_are_not_ours(monkeypatch: pytest.MonkeyPatc
 
 
 class Mine(GreedyPlayer):
-    """Plays as ours does, but is of a class of a user."""
+    """A player of a user's class that plays as ours does."""
 
 
 @pytest.mark.parametrize("players", [2, 3])
-def test_playing_all_tables_at_once_changes_no_game(players: int, tmp_path: Any) -> None:
+def test_playing_all_tables_together_changes_no_game(players: int, tmp_path: Any) -> None:
     game = make_game("armadora", players=players)
     texts = []
     for number, first in enumerate([GreedyPlayer(game), Mine(game)]):

@@ -20,7 +20,7 @@ TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 
 
 class Painter:
-    """Writes into the arrays that it is given, to make the actions it wants legal."""
+    """A player that writes to its arguments, to make the actions it wants legal."""
 
     name = "painter"
 
@@ -30,13 +30,14 @@ class Painter:
     def choose(self, states, seats, draws):
         raw = states.view(np.uint8)
         raw[:] = np.random.default_rng(0).integers(0, 256, raw.size, np.uint8)
-        states[:] = self.game.new_states(np.arange(states.size))  # states where the action is legal
+        # States in which the action is legal.
+        states[:] = self.game.new_states(np.arange(states.size))
         seats[:], draws[:] = 0, 0
         return np.full(states.size, self.action)
 
 
-def test_a_player_who_writes_into_what_he_is_given():
-    """It may not play actions that are legal only in the states it has changed."""
+def test_a_player_cannot_make_an_action_legal_by_writing_to_its_arguments():
+    """Actions that are legal only in the changed states are refused."""
     game = TWO
     states, only, chance = game.new_states(1), np.zeros(1, int), game.new_chance(np.ones(1, int))
     wanted = game.actions.id("W1 a1")
@@ -47,8 +48,8 @@ def test_a_player_who_writes_into_what_he_is_given():
     assert states.tobytes() == before
 
 
-def test_a_painter_s_opponents_see_the_game_as_it_is():
-    """Its changes to the arrays do not affect the rest of the game."""
+def test_opponents_of_a_player_that_writes_see_the_true_game():
+    """The changes to the arrays do not affect the rest of the game."""
     game = TWO
     passing = game.actions.id("pass")
 
@@ -62,7 +63,7 @@ def test_a_painter_s_opponents_see_the_game_as_it_is():
     assert play_match(game, [Painter(game, passing), "greedy"], games=20, seed=1) == honest
 
 
-def test_actions_that_change_after_the_check():
+def test_actions_cannot_change_after_their_check():
     game, kept = TWO, []
 
     class Late:
@@ -89,7 +90,7 @@ def test_actions_that_change_after_the_check():
         (np.array([2**63], np.uint64), IllegalActionError, "there is no action"),
     ],
 )
-def test_answers_that_are_none(answer, error, message):
+def test_invalid_answers_are_refused(answer, error, message):
     class Odd:
         name = "odd"
 
@@ -102,7 +103,7 @@ def test_answers_that_are_none(answer, error, message):
 
 
 def test_a_player_of_another_variant_is_refused():
-    """It would read and write out of bounds."""
+    """The player would read and write out of bounds."""
     advanced = make_game("armadora", advanced=True)
     for wrong in (RandomPlayer(advanced), GreedyPlayer(THREE), tiny.network(advanced)):
         message = f"'{wrong.name}' was made for armadora with [23] players.*, but this game is arma"

@@ -1,4 +1,4 @@
-"""Players by name, and their thoughts."""
+"""Players by their names, and their thoughts."""
 
 import re
 from functools import partial
@@ -29,7 +29,7 @@ from armarl.roster.make_player import make_player
 TWO = make_game("armadora")
 
 
-# --- the grammar ---------------------------------------------------------------------------------
+# --- grammar -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ TWO = make_game("armadora")
         ('"a+b:c":"1",k="x,y"', Spec(Part("a+b:c", ("1",), (("k", "x,y"),)))),
     ],
 )
-def test_the_grammar(text, spec):
+def test_specifications_are_parsed(text, spec):
     assert Spec.parse(text) == spec
     assert str(spec) == text
     assert Spec.parse(f" {text} ") == spec
@@ -72,13 +72,13 @@ parts = st.builds(
 
 
 @pytest.mark.parametrize("text", ['a:x=win",y="', 'a:1,"on"=""', 'a:b"=,+"', 'a:x=""'])
-def test_quotes_anywhere_read_as_they_are_written(text):
+def test_text_with_quotes_is_parsed_and_written_unchanged(text):
     spec = Spec.parse(text)
     assert Spec.parse(str(spec)) == spec
 
 
 @given(st.builds(Spec, parts, st.lists(parts, max_size=2).map(tuple)))
-def test_a_specification_reads_as_it_is_written(spec):
+def test_a_written_specification_reads_back(spec):
     again = Spec.parse(str(spec))
     assert again == spec
     kinds = [[type(value) for value in part.arguments] for part in (again.base, *again.around)]
@@ -102,7 +102,7 @@ def test_a_specification_reads_as_it_is_written(spec):
         ("x" * 5000, "at most 4000 characters"),
     ],
 )
-def test_what_breaks_the_grammar(text, reason):
+def test_text_that_breaks_the_grammar_is_refused(text, reason):
     with pytest.raises(ValueError, match=reason):
         Spec.parse(text)
 
@@ -145,13 +145,13 @@ def test_what_breaks_the_grammar(text, reason):
         ("armadora-2p:temperature=0", "temperature must be above 0"),
     ],
 )
-def test_players_that_there_are_not(text, message):
+def test_unknown_players_are_refused(text, message):
     with pytest.raises(ValueError, match=message):
         make_player(text, TWO)
 
 
-def test_a_class_that_does_not_take_the_game(monkeypatch):
-    """Python's own error, "Bare() takes no arguments", said nothing of the game."""
+def test_a_class_that_does_not_accept_the_game_is_refused(monkeypatch):
+    """Python's own error, "Bare() takes no arguments", would not mention the game."""
     monkeypatch.setattr(tiny, "Bare", type("Bare", (), {}), raising=False)
     monkeypatch.setattr(tiny, "bare", lambda: tiny.Backwards(TWO), raising=False)
     with pytest.raises(TypeError, match=r"tiny:Bare is called .* write def __init__\(self, game\)"):
@@ -172,8 +172,10 @@ def test_a_class_that_does_not_take_the_game(monkeypatch):
         ("dir/ok.onnx", "onnx:dir/ok.onnx"),
     ],
 )
-def test_files_that_are_no_policies_are_told_how_they_are_named(tmp_path, monkeypatch, text, right):
-    """They were once called damaged, with a header of more than 4 MiB."""
+def test_the_error_for_a_file_that_is_not_a_policy_says_how_to_name_it(
+    tmp_path, monkeypatch, text, right
+):
+    """Regression: such files were called damaged, with a header of more than 4 MiB."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dir").mkdir()
     for name in ("pl.py", "ok.onnx", "dir/ok.onnx"):
@@ -186,19 +188,19 @@ def test_files_that_are_no_policies_are_told_how_they_are_named(tmp_path, monkey
     "player", ["greedy", "armadora-2p", tiny.Backwards(TWO)], ids=["greedy", "policy", "own"]
 )
 @pytest.mark.parametrize("game", ["armadora", make_env(), None], ids=["a name", "an env", "None"])
-def test_players_of_what_is_no_game(player, game):
-    """The first choice once failed with names of private attributes."""
+def test_players_of_an_object_that_is_not_a_game_are_refused(player, game):
+    """Regression: the first choice failed with names of private attributes."""
     with pytest.raises(TypeError, match=r"game must be a Game, as make_game returns it .*\.game"):
         make_player(player, game)
 
 
 @pytest.mark.parametrize("wrong", [None, 5, ["greedy"]])
-def test_what_is_no_player_at_all(wrong):
+def test_values_that_are_not_players_are_refused(wrong):
     with pytest.raises(TypeError, match="a specification, a path or a Player, not"):
         make_player(wrong, TWO)
 
 
-def test_what_nearly_is_a_player():
+def test_the_error_for_a_model_or_function_says_how_to_make_a_player():
     class Model:
         def predict(self, observation):
             raise AssertionError
@@ -211,7 +213,7 @@ def test_what_nearly_is_a_player():
         play_match(TWO, "greedy")
 
 
-def test_a_player_must_take_what_he_is_asked_with():
+def test_a_player_must_accept_the_arguments_of_choose():
     class ByObservation:
         name = "by observation"
 
@@ -235,7 +237,7 @@ def test_a_player_must_take_what_he_is_asked_with():
         ("tiny:Backwards,2", tiny.Backwards),
     ],
 )
-def test_a_player_is_called_what_it_was_called_for_as(text, kind):
+def test_a_player_keeps_the_name_by_which_it_was_made(text, kind):
     player = make_player(text, TWO)
     assert type(player) is kind
     assert player.name == text
@@ -252,11 +254,11 @@ def test_arguments_reach_the_player():
     assert make_player("tiny:Backwards,rank=3", TWO).rank == 3
     for habits in ("first_random=1,noise=0.5", "noise=0.5,first_random=1"):
         both = make_player(f"greedy:{habits}", TWO)
-        assert (both.noise, both.player.first_random) == (0.5, 1)  # in either order
+        assert (both.noise, both.player.first_random) == (0.5, 1)  # in any order
 
 
-def test_annotations_for_a_type_checker_alone():
-    """All annotations were once evaluated, so one that cannot be was a NameError."""
+def test_annotations_only_for_a_type_checker_are_ignored():
+    """Regression: all annotations were evaluated, so some raised a NameError."""
     assert make_player("typed_players:Typed,2", TWO).rank == 2
     with pytest.raises(
         ValueError, match=r"typed_players:Typed,rank=x: rank must be a whole number"
@@ -264,8 +266,11 @@ def test_annotations_for_a_type_checker_alone():
         make_player("typed_players:Typed,rank=x", TWO)
 
 
-def test_an_argument_of_one_s_own_is_no_habit():
-    """The player's own argument was once read as a habit: a fifth of its actions was random."""
+def test_an_argument_of_the_player_is_not_a_wrapper_s():
+    """Regression: the player's `noise` was read as a wrapper's.
+
+    So a fifth of its actions was random.
+    """
     player = make_player("typed_players:Loud,noise=0.2,first_random=1", TWO)
     assert (type(player).__name__, player.player.noise) == ("OpeningPlayer", 0.2)
     with pytest.raises(
@@ -274,7 +279,7 @@ def test_an_argument_of_one_s_own_is_no_habit():
         make_player("typed_players:Loud,style=x", TWO)
 
 
-def test_a_player_who_takes_whatever_has_a_name():
+def test_a_player_that_accepts_any_argument_has_a_name():
     player = make_player("typed_players:Open,depth=2,noise=0.5", TWO)
     assert player.player.settings == {"depth": 2}
     with pytest.raises(
@@ -283,8 +288,8 @@ def test_a_player_who_takes_whatever_has_a_name():
         make_player("typed_players:Open,7", TWO)
 
 
-def test_what_is_advised_can_be_written():
-    """The advice once had colons where the grammar has commas."""
+def test_the_advised_specification_can_be_used():
+    """Regression: the advice had colons where the grammar has commas."""
     with pytest.raises(ValueError, match="needs rank: typed_players:needs_more,rank="):
         make_player("typed_players:needs_more", TWO)
     assert make_player("typed_players:needs_more,rank=3", TWO).rank == 3
@@ -294,8 +299,8 @@ def test_what_is_advised_can_be_written():
             make_player(f"typed_players:needs_more:{wrong}", TWO)
 
 
-def test_where_a_player_of_one_s_own_fails():
-    """The error has the file and line, since the command line shows no traceback."""
+def test_an_error_in_a_user_s_player_has_its_place():
+    """The error has the file and line, because the command line shows no traceback."""
     with pytest.raises(OSError, match="no such weights") as found:
         make_player("typed_players:Broken", TWO)
     (note,) = found.value.__notes__
@@ -309,7 +314,7 @@ def test_where_a_player_of_one_s_own_fails():
     )
 
 
-def test_policies_and_run_folders(tmp_path):
+def test_policies_and_run_folders_are_players(tmp_path):
     path = tiny.policy(tmp_path / "mine", TWO)
     for found in (path, str(path), path.parent, str(path.parent)):
         assert make_player(found, TWO).name == "mine"
@@ -341,19 +346,19 @@ def test_policies_and_run_folders(tmp_path):
     ids=str,
 )
 def test_names_tell_runs_apart(spec, name):
-    """No file is named like a well-known player, or so that a terminal would obey it."""
+    """No file name looks like a well-known player, or contains terminal escapes."""
     assert label(as_spec(spec)) == name
 
 
-def test_the_best_of_runs_are_told_apart(tmp_path):
-    """All of them were once called `best`, in tables and in JSON."""
+def test_best_policies_of_runs_are_told_apart(tmp_path):
+    """Regression: all of them were called `best`, in tables and in JSON."""
     paths = [tiny.policy(tmp_path / run, TWO, name="best.safetensors") for run in ("c1", "c2")]
     result = play_match(TWO, paths, games=2)
     assert [standing.player for standing in result.standings] == ["c1/best", "c2/best"]
     assert load_policy(paths[0]).name == "c1/best"
 
 
-def test_code_is_not_run_where_it_is_not_wanted():
+def test_code_of_users_needs_permission():
     with pytest.raises(ValueError, match=r"user code \(module:Class\) is not imported here"):
         make_player("tiny:Backwards", TWO, code=False)
     assert make_player("greedy", TWO, code=False).name == "greedy"
@@ -361,7 +366,7 @@ def test_code_is_not_run_where_it_is_not_wanted():
 
 @pytest.fixture
 def own_registry():
-    """Names that a test registers are gone afterwards."""
+    """Remove the names that a test registers afterwards."""
     names = (registry._players, registry._around)
     before = [dict(registered) for registered in names]
     yield
@@ -371,7 +376,7 @@ def own_registry():
 
 
 @pytest.mark.usefixtures("own_registry")
-def test_names_that_users_add():
+def test_users_can_register_names():
     armarl.register_player("backwards", tiny.Backwards)
     register_player("backwards", tiny.Backwards)  # a module may be imported twice
     register_player("stubborn", tiny.stubborn, around=True)
@@ -406,7 +411,7 @@ def test_names_that_users_add():
     assert play_match(TWO, names, games=130, seed=1, workers=2) == alone
 
 
-def test_the_environments_take_every_specification():
+def test_environments_accept_every_specification():
     env = SeatEnv("armadora", opponents="greedy:noise=0.5,first_random=1")
     assert env.opponents[0].name == "greedy:noise=0.5,first_random=1"
     env.reset(seed=1)
@@ -415,7 +420,7 @@ def test_the_environments_take_every_specification():
 # --- thoughts ------------------------------------------------------------------------------------
 
 
-def test_what_a_random_player_thinks():
+def test_a_random_player_gives_uniform_probabilities():
     states, seats = tiny.positions(TWO, 6)
     states[0] = _finished(TWO)
     seats[1] = 1 - seats[1]  # it is not this seat's turn
@@ -436,7 +441,7 @@ def _finished(game):
     return states[0]
 
 
-def test_what_a_policy_thinks():
+def test_a_policy_gives_its_probabilities_and_values():
     player = tiny.network(TWO)
     states, seats = tiny.positions(TWO, 10)
     seen = TWO.concealed(states, seats)

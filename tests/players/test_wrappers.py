@@ -1,4 +1,4 @@
-"""Habits wrapped around players: noise, random openings, patience."""
+"""Wrappers of players: noise, random openings, patience."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ TWO = make_game("armadora")
 
 
 @every_variant
-def test_habits_choose_legally_and_by_their_draws_alone(variant):
+def test_wrapped_players_choose_legally_and_only_by_their_random_numbers(variant):
     game = variant.make()
     states, seats = tiny.positions(game, 20)
     seen, draws = game.concealed(states, seats), np.linspace(0, 0.999, seats.size)
@@ -32,7 +32,7 @@ def test_habits_choose_legally_and_by_their_draws_alone(variant):
 
 
 @every_game
-def test_noise(variant):
+def test_noise_chooses_random_legal_actions(variant):
     game = variant.make()
     states, seats = tiny.positions(game, seed=3)
     many = game.taken(game.concealed(states, seats), np.zeros(4000, int))
@@ -42,7 +42,7 @@ def test_noise(variant):
     assert np.array_equal(calm.choose(many, seats, draws), greedy)
     counts = np.unique(wild.choose(many, seats, draws), return_counts=True)[1]
     legal = int(game.legal_masks(many[:1]).sum())
-    assert counts.size > 0.9 * legal  # nearly all of them
+    assert counts.size > 0.9 * legal  # nearly all of the legal actions
     half = make_player("greedy:noise=0.5", game).choose(many, seats, draws)
     likely = 0.5 + 0.5 * np.isin(wild.choose(many, seats, draws), greedy).mean()
     assert (half == greedy).mean() == pytest.approx(likely, abs=0.05)
@@ -54,7 +54,7 @@ def test_split_draws_are_uniform_and_independent():
         assert 0 <= numbers.min() < numbers.max() < 1
         assert np.abs(np.histogram(numbers, 20)[0] - 5000).max() < 400
     assert abs(np.corrcoef(one, other)[0, 1]) < 0.02
-    near = split_draws(np.arange(1000) * 2.0**-53)[0]  # adjacent draws
+    near = split_draws(np.arange(1000) * 2.0**-53)[0]  # adjacent random numbers
     assert np.abs(np.histogram(near, 10)[0] - 100).max() < 50
 
 
@@ -71,8 +71,8 @@ def test_a_patient_player_passes_last():
         game.apply(states, running, actions)
 
 
-def test_a_random_opening():
-    """Play is random until the seat has a Warrior on the board, and greedy from then on."""
+def test_a_random_opening_lasts_until_the_first_warrior():
+    """Play is random until the seat has a Warrior on the board, and greedy after that."""
     game = TWO
     states = game.new_states(np.arange(200))
     seats, draws = np.zeros(200, int), np.random.default_rng(2).random(200)
@@ -91,7 +91,7 @@ def test_a_random_opening():
 
 
 @every_variant
-def test_how_far_a_seat_has_come_never_falls_and_all_can_see_it(variant):
+def test_the_progress_of_a_seat_never_falls_and_is_public(variant):
     game, rng = variant.make(), np.random.default_rng(4)
     states = game.new_states(np.arange(8))
     seats = np.repeat(np.arange(game.players), states.size)
@@ -112,12 +112,12 @@ def test_how_far_a_seat_has_come_never_falls_and_all_can_see_it(variant):
     assert (before.max() > 0) == game.has_progress
 
 
-def test_a_game_that_does_not_say_how_far_a_seat_has_come_has_no_random_openings():
+def test_a_game_without_progress_of_seats_has_no_random_openings():
     with pytest.raises(ValueError, match="first_random needs the verb `progress`, which kuhn_p"):
         make_player("greedy:first_random=1", KUHN_POKER[0].make())
 
 
-def test_a_random_preliminary_turn():
+def test_a_random_opening_can_be_the_preliminary_turn():
     game = make_game("armada", max_turns=6)
     states = game.new_states(np.arange(50))
     seats, draws = game.statuses(states)[1], np.random.default_rng(2).random(50)

@@ -1,4 +1,4 @@
-"""Players from ONNX files play what the network outputs; files that do not fit are refused."""
+"""Players from ONNX files play the outputs of their networks. Files that do not fit are refused."""
 
 import pickle
 
@@ -19,7 +19,7 @@ TWO = make_game("armadora")
 
 
 def save(path, size, actions, batch="batch", kind=TensorProto.FLOAT):
-    """Save a linear network with random weights; return the weights."""
+    """Save a linear network with random weights. Return the weights."""
     weights = np.random.default_rng(0).normal(size=(size, actions)).astype(np.float32)
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["seen", "weights"], ["logits"])],
@@ -34,7 +34,7 @@ def save(path, size, actions, batch="batch", kind=TensorProto.FLOAT):
 
 
 @every_game
-def test_it_plays_what_the_network_says(variant, tmp_path):
+def test_the_player_plays_the_highest_logit(variant, tmp_path):
     game = variant.make()
     path = tmp_path / "mine.onnx"
     weights = save(path, game.observation.size, len(game.actions))
@@ -47,7 +47,7 @@ def test_it_plays_what_the_network_says(variant, tmp_path):
     assert np.array_equal(again.choose(states, seats, np.zeros(seats.size)), logits.argmax(axis=1))
 
 
-def test_it_draws_by_the_logits(tmp_path):
+def test_the_player_can_draw_by_the_logits(tmp_path):
     path = tmp_path / "mine.onnx"
     weights = save(path, TWO.observation.size, len(TWO.actions))
     player = make_player(f"onnx:{path},sample", TWO)
@@ -61,7 +61,7 @@ def test_it_draws_by_the_logits(tmp_path):
     assert np.allclose(np.bincount(chosen, minlength=expected.size) / 4000, expected, atol=0.001)
 
 
-def test_a_match_with_it_in_worker_processes(tmp_path):
+def test_worker_processes_can_use_the_player(tmp_path):
     path = tmp_path / "mine.onnx"
     save(path, TWO.observation.size, len(TWO.actions))
     names = [f"onnx:{path}", "random"]
@@ -81,14 +81,14 @@ SIZE, ACTIONS = TWO.observation.size, len(TWO.actions)
     ],
     ids=["observations", "actions", "batch"],
 )
-def test_what_does_not_fit_is_refused(wrong, tmp_path):
+def test_networks_of_other_shapes_are_refused(wrong, tmp_path):
     path = tmp_path / "wrong.onnx"
     save(path, **wrong)
     with pytest.raises(ValueError, match=rf"take one input of float32 \(batch, {SIZE}\)"):
         make_player(f"onnx:{path}", TWO)
 
 
-def test_what_is_no_onnx_file(tmp_path):
+def test_a_file_that_is_not_onnx_is_refused(tmp_path):
     path = tmp_path / "mine.onnx"
     path.write_bytes(b"\x00garbage" * 100)
     with pytest.raises(ValueError, match="is not an ONNX file"):
@@ -98,7 +98,7 @@ def test_what_is_no_onnx_file(tmp_path):
 
 
 def test_a_newer_version_of_the_format_is_named(tmp_path):
-    """It was once called no ONNX file, and onnx 1.23 writes such a version by default."""
+    """Regression: the error said that it was not an ONNX file. onnx 1.23 writes such files."""
     path = tmp_path / "mine.onnx"
     save(path, SIZE, ACTIONS)
     model = onnx.load(path)
@@ -110,7 +110,7 @@ def test_a_newer_version_of_the_format_is_named(tmp_path):
     assert "is not an ONNX file" not in str(caught.value)
 
 
-def test_it_leads_to_no_other_file(tmp_path):
+def test_weights_in_other_files_are_refused(tmp_path):
     """ONNX allows weights in other files, at any path. Here they must be in the same file."""
     path = tmp_path / "mine.onnx"
     save(path, SIZE, ACTIONS)
@@ -122,7 +122,7 @@ def test_it_leads_to_no_other_file(tmp_path):
 
 
 def outside(place):
-    """Weights at a path relative to the working directory, which ONNX Runtime would find."""
+    """Return weights at a path in the current folder, where ONNX Runtime would find them."""
     tensor = TensorProto(name="weights", data_type=TensorProto.FLOAT, dims=[SIZE, ACTIONS])
     tensor.data_location = TensorProto.EXTERNAL
     tensor.external_data.add(key="location", value=place)
@@ -130,13 +130,13 @@ def outside(place):
 
 
 def branch(weights):
-    """A graph in a node, with the weights in it."""
+    """Return a graph inside a node, with the weights in it."""
     output = helper.make_tensor_value_info("w", TensorProto.FLOAT, None)
     return helper.make_graph([], "branch", [], [output], [weights])
 
 
 def with_weights(weights, where):
-    """The linear network with its weights in another part of the file."""
+    """Return the linear network with its weights in another part of the file."""
     if where == "constant":
         nodes = [helper.make_node("Constant", [], ["weights"], value=weights)]
     elif where == "sparse":
@@ -155,8 +155,8 @@ def with_weights(weights, where):
 
 
 @pytest.mark.parametrize("where", ["constant", "sparse", "branch"])
-def test_nor_does_any_part_of_it(where, tmp_path, monkeypatch):
-    """A file in the working directory was once read."""
+def test_weights_in_other_files_are_refused_in_every_part(where, tmp_path, monkeypatch):
+    """Regression: a file in the current folder was read."""
     monkeypatch.chdir(tmp_path)
     np.ones((SIZE, ACTIONS), np.float32).tofile("secret")
     path = tmp_path / "mine.onnx"
@@ -165,7 +165,7 @@ def test_nor_does_any_part_of_it(where, tmp_path, monkeypatch):
         make_player(f"onnx:{path}", TWO)
 
 
-def test_weights_in_other_places_of_the_file(tmp_path):
+def test_weights_in_other_parts_of_the_same_file_are_accepted(tmp_path):
     weights = numpy_helper.from_array(np.ones((SIZE, ACTIONS), np.float32))
     path = tmp_path / "mine.onnx"
     path.write_bytes(with_weights(weights, "constant").SerializeToString())
@@ -175,13 +175,13 @@ def test_weights_in_other_places_of_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"\x3a\xff", b"\xff" * 11, b"\x3b", b"\x10\x01" * 10**6])
-def test_what_is_no_message(content):
+def test_damaged_messages_are_refused(content):
     with pytest.raises(ValueError, match=r"damaged|cut|fields"):
         reads_other_files(content)
 
 
 def network(path, nodes, outputs=(("logits", ("batch", ACTIONS)),), functions=()):
-    """A network in a file that continues from `sums`, observations times weights of 1."""
+    """Write a network that continues from `sums`, the observations times weights of 1."""
     weights = numpy_helper.from_array(np.ones((SIZE, ACTIONS), np.float32), "weights")
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["seen", "weights"], ["sums"]), *nodes],
@@ -202,7 +202,7 @@ def network(path, nodes, outputs=(("logits", ("batch", ACTIONS)),), functions=()
 
 
 def noise(seeded=False):
-    """A node that adds unpredictable numbers."""
+    """Return a node that adds unpredictable numbers."""
     return helper.make_node("RandomNormalLike", ["sums"], ["noise"], seed=3.0 if seeded else None)
 
 
@@ -239,7 +239,7 @@ RANDOM = {
 
 @pytest.mark.parametrize("kind", RANDOM)
 def test_random_nodes_are_refused(kind, tmp_path):
-    """Games of one seed once depended on the games before them, and on the number of workers."""
+    """Regression: games of one seed depended on earlier games and on the number of workers."""
     name = network(tmp_path / "mine.onnx", RANDOM[kind])
     node = kind.split(",")[0]
     with pytest.raises(ValueError, match=rf"draws random numbers \({node}\).*model\.eval\(\)"):
@@ -262,15 +262,15 @@ def test_dropout_outside_training_changes_nothing(tmp_path):
     choose_legally(player, TWO, states, seats, np.zeros(seats.size))
 
 
-def test_a_network_without_outputs(tmp_path):
-    """This was once an IndexError."""
+def test_a_network_without_outputs_is_refused(tmp_path):
+    """Regression: this raised an IndexError."""
     name = network(tmp_path / "mine.onnx", [], outputs=())
     with pytest.raises(ValueError, match="does not fit this game"):
         make_player(name, TWO)
 
 
-def test_a_network_that_fails_when_it_is_asked(tmp_path):
-    """ONNX Runtime's own error once came through."""
+def test_an_error_of_a_network_names_the_player(tmp_path):
+    """Regression: the error was ONNX Runtime's own."""
     nodes = [
         helper.make_node("ReduceSum", ["seen"], ["many"], keepdims=0),
         helper.make_node("Cast", ["many"], ["place"], to=TensorProto.INT64),
@@ -286,8 +286,8 @@ def test_a_network_that_fails_when_it_is_asked(tmp_path):
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("sample", ["", ",sample"])
-def test_logits_that_are_not_finite(number, sample, tmp_path):
-    """No legal action could be drawn, and an illegal one was once chosen."""
+def test_logits_that_are_not_finite_are_refused(number, sample, tmp_path):
+    """Regression: no legal action could be drawn, so an illegal one was chosen."""
     path = tmp_path / "mine.onnx"
     weights = numpy_helper.from_array(np.full((SIZE, ACTIONS), number, np.float32))
     path.write_bytes(with_weights(weights, "constant").SerializeToString())

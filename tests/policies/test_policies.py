@@ -42,23 +42,23 @@ def header_size(data):
 
 
 def changed(**changes):
-    """Return a policy's tensors with some replaced, or left out where None."""
+    """Return a policy's tensors with some replaced, or removed if the new value is None."""
     tensors = {**TENSORS, **{name.replace("_", "."): value for name, value in changes.items()}}
     return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
 
 def forged(path, metadata=None, tensors=TENSORS):
-    """Write a file with a right checksum but contents that `save_policy` would not write."""
+    """Write a file with a correct checksum but contents that `save_policy` would not write."""
     whole = {"format": FORMAT, "variant": GAME.variant, "activation": "tanh", **(metadata or {})}
     write_tensors(path, tensors, whole)
     return path
 
 
-# --- what is kept --------------------------------------------------------------------------------
+# --- contents ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["armadora-3p", "armada-3p"])
-def test_who_is_not_to_move_has_no_probabilities(name):
+def test_a_seat_that_is_not_to_move_has_no_probabilities(name):
     """All kinds are tested: judges and critics by parameter, and networks of logits."""
     shipped = load_policy(name)
     states, seats = tiny.positions(shipped.game, 6)
@@ -69,8 +69,8 @@ def test_who_is_not_to_move_has_no_probabilities(name):
 
 
 @pytest.mark.parametrize("name", ["armadora-3p", "armada-3p", "armada-3p-ppo"])
-def test_a_game_that_is_over_changes_nothing_of_the_others(name):
-    """Critics once let the scripted player act in it, and overwrote other games' rows."""
+def test_a_finished_game_does_not_change_the_others(name):
+    """Regression: critics let the scripted player act in it, and overwrote rows of other games."""
     policy = load_policy(name)
     game = policy.game
     states, seats = tiny.positions(game, 6)
@@ -88,7 +88,7 @@ def test_a_game_that_is_over_changes_nothing_of_the_others(name):
 
 
 def finished(game):
-    """Return a game that greedy players have played to its end."""
+    """Return a game that greedy players have played until its end."""
     states, greedy = game.new_states(np.array([5])), GreedyPlayer(game)
     while game.statuses(states)[0][0] == PLAYING:
         seats = game.statuses(states)[1]
@@ -125,12 +125,12 @@ def test_the_metadata_can_be_read(tmp_path):
     }
     assert load_policy(path).metadata == metadata
     assert policy_game(path).variant == GAME.variant
-    # Any safetensors tool can read it: it is JSON in the file's header.
+    # Any tool for safetensors can read it, because it is JSON in the file's header.
     data = path.read_bytes()
     assert json.loads(json.loads(data[8 : header_size(data)])["__metadata__"]["armarl"]) == metadata
 
 
-def test_saving_twice_replaces_the_file_and_leaves_no_other(path):
+def test_saving_again_replaces_the_file_and_leaves_no_other(path):
     save_policy(path, GAME, tiny.tensors(GAME, seed=1), "tanh")
     assert np.array_equal(
         load_policy(path).tensors["policy.0.bias"], tiny.tensors(GAME, seed=1)["policy.0.bias"]
@@ -138,8 +138,11 @@ def test_saving_twice_replaces_the_file_and_leaves_no_other(path):
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_argmax_and_sampling():
-    """Argmax takes the most likely legal action; sampling draws legal actions by probability."""
+def test_a_policy_plays_by_argmax_or_by_sampling():
+    """Argmax takes the most likely legal action.
+
+    Sampling draws a legal action by its probability.
+    """
     states, seats = tiny.positions(GAME, 1)
     logits = {action: k for k, action in enumerate(np.flatnonzero(GAME.legal_masks(states)[0])[:3])}
     bias = np.full(len(GAME.actions), -1e9, np.float32)
@@ -171,7 +174,7 @@ def test_argmax_and_sampling():
     ],
 )
 @pytest.mark.parametrize("sample", [None, False, True])
-def test_temperatures_that_there_are_not(path, temperature, error, sample):
+def test_invalid_temperatures_are_refused(path, temperature, error, sample):
     with pytest.raises(error, match=r"temperature must be (a number|above 0 and)"):
         load_policy(path, sample=sample, temperature=temperature)
 
@@ -195,7 +198,7 @@ def test_a_temperature_means_the_same_by_name_and_in_python(path, options, found
         assert (player.sample, player.temperature) == found
 
 
-def test_a_temperature_for_who_does_not_sample_is_refused(path):
+def test_a_temperature_without_sampling_is_refused(path):
     with pytest.raises(ValueError, match=r"temperature=1000 needs sampling"):
         load_policy(path, sample=False, temperature=1000.0)
     with pytest.raises(ValueError, match=r"temperature=1000 needs sampling"):
@@ -203,14 +206,14 @@ def test_a_temperature_for_who_does_not_sample_is_refused(path):
 
 
 @pytest.mark.parametrize("sample", ["no", 0, 1.0, [True]])
-def test_who_samples_is_said_by_true_or_false(path, sample):
+def test_sample_must_be_true_or_false(path, sample):
     with pytest.raises(TypeError, match="sample must be True or False, not"):
         load_policy(path, sample=sample)
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize("learner", ["ppo", "maskable_ppo"])
-def test_it_computes_what_the_network_of_training_does(tmp_path, learner, activation):
+def test_a_policy_computes_as_the_network_of_its_training(tmp_path, learner, activation):
     import torch
 
     from armarl_training.config.training_config import TrainingConfig
@@ -243,16 +246,16 @@ def test_it_computes_what_the_network_of_training_does(tmp_path, learner, activa
     np.testing.assert_allclose(expected[rows, chosen], expected.max(axis=1), atol=1e-5)
 
 
-# --- what is refused: damage ---------------------------------------------------------------------
+# --- refusals: damage ----------------------------------------------------------------------------
 
 
-def test_a_missing_file(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     for read in (load_policy, read_policy_metadata, policy_game):
         with pytest.raises(FileNotFoundError, match=r"there is no file .*nothing"):
             read(tmp_path / "nothing.safetensors")
 
 
-def test_a_truncated_file(path):
+def test_a_truncated_file_is_refused(path):
     data = path.read_bytes()
     body = header_size(data)
     for length in (0, 1, 7, 8, 9, body // 2, body - 1, body, body + 1, len(data) - 1):
@@ -261,15 +264,15 @@ def test_a_truncated_file(path):
             load_policy(path, GAME)
 
 
-def test_a_file_with_something_behind_it(path):
+def test_a_file_with_added_bytes_is_refused(path):
     path.write_bytes(path.read_bytes() + b"\0")
     with pytest.raises(PolicyError, match="damaged"):
         load_policy(path, GAME)
 
 
 @pytest.mark.parametrize("part", ["header", "weights"])
-def test_a_flipped_bit(path, part):
-    """It is noticed in the weights, in the metadata, and in the header's own fields."""
+def test_a_flipped_bit_is_noticed(path, part):
+    """The bit is in the weights, in the metadata, or in the header's own fields."""
     data = path.read_bytes()
     body = header_size(data)
     places = range(body) if part == "header" else range(body, len(data), 997)
@@ -283,7 +286,7 @@ def test_a_flipped_bit(path, part):
             read_policy_metadata(path)
 
 
-def test_a_changed_claim_of_strength(path):
+def test_a_changed_strength_is_noticed(path):
     data = path.read_bytes()
     path.write_bytes(data.replace(b'strength\\": []', b'strength\\": {}'))
     assert path.read_bytes() != data
@@ -292,7 +295,7 @@ def test_a_changed_claim_of_strength(path):
 
 
 class Exploit:
-    """Unpickling it would create a file."""
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, path):
         self.path = path
@@ -301,8 +304,8 @@ class Exploit:
         return builtins.open, (str(self.path), "w")
 
 
-def test_files_of_other_kinds(tmp_path):
-    """An SB3 model (a zip archive with pickles), a pickle, text, a folder."""
+def test_files_of_other_kinds_are_refused(tmp_path):
+    """These are an SB3 model (a zip archive with pickles), a pickle, text, and a folder."""
     victim = tmp_path / "victim"
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
         archive.writestr("data", pickle.dumps(Exploit(victim)))
@@ -325,7 +328,7 @@ def test_files_of_other_kinds(tmp_path):
     assert not victim.exists()
 
 
-def test_foreign_safetensors(path):
+def test_other_safetensors_files_are_refused(path):
     save_file(dict(TENSORS), path)
     with pytest.raises(PolicyError, match=r"not in the format .* of this version of ArmaRL"):
         load_policy(path)
@@ -339,15 +342,15 @@ def test_foreign_safetensors(path):
         save_file(dict(TENSORS), path, {"armarl": text})
         with pytest.raises(PolicyError):
             load_policy(path)
-    # A dtype that NumPy does not know.
+    # NumPy does not know this dtype.
     header = b'{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
     path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0\0")
     with pytest.raises(PolicyError, match="damaged or not a safetensors"):
         load_policy(path)
 
 
-def test_the_checkpoint_beside_a_policy(tmp_path):
-    """Naming it gives an error that says what to name instead, wherever policies are named."""
+def test_the_error_for_a_checkpoint_names_the_policy_beside_it(tmp_path):
+    """This is true wherever a policy can be named."""
     from armarl_training.config.training_config import TrainingConfig
     from armarl_training.run.run import start_run
 
@@ -362,7 +365,7 @@ def test_the_checkpoint_beside_a_policy(tmp_path):
     assert load_policy(run.folder).game.variant == run.game.variant
 
 
-# --- what is refused: other games ----------------------------------------------------------------
+# --- refusals: other games -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -373,7 +376,7 @@ def test_the_checkpoint_beside_a_policy(tmp_path):
         ({"peek": False}, "for options peek=true, but this game has options peek=false"),
     ],
 )
-def test_a_policy_of_another_variant(path, other, message):
+def test_a_policy_of_another_variant_is_refused(path, other, message):
     with pytest.raises(PolicyError, match=message):
         load_policy(path, make_game("armadora", **other))
 
@@ -382,7 +385,7 @@ def test_a_policy_of_another_variant(path, other, message):
     ("key", "value"),
     [("version", -1), ("actions", "0" * 16), ("observation", "0" * 16), ("game", "chess")],
 )
-def test_a_policy_of_another_version_or_table(path, key, value):
+def test_a_policy_of_another_version_or_observation_is_refused(path, key, value):
     forged(path, {"variant": {**GAME.variant, key: value}})
     with pytest.raises(PolicyError, match=f"made for {key} {value!r}, but this game has {key}"):
         load_policy(path, GAME)
@@ -394,16 +397,16 @@ ARMADA = make_game("armada")
 
 
 def of_version(path, version, **changed):
-    """A policy of another version of Armada, with changed entries of its variant."""
+    """Write a policy of another version of Armada, with changed entries of its variant."""
     variant = {**ARMADA.variant, "version": version, **changed}
     widths = {"trunk": [], "policy": [16, len(ARMADA.actions)], "value": [16, 1]}
     return forged(path, {"variant": variant, "network": widths}, tiny.tensors(ARMADA))
 
 
-def test_a_policy_of_earlier_rules_says_so(path):
-    """Only rules have changed since: the actions and the entries of the observation are the same.
+def test_a_policy_of_earlier_rules_is_loaded_with_a_warning(path):
+    """Only rules have changed since then: the actions and the observation's entries are the same.
 
-    An option that has been added since then had its default.
+    Options that were added later had their default values.
     """
     few = {"players": 2, "options": {"cards": False}, "observation": "0" * 16}
     with pytest.warns(UserWarning, match=r"made for version 1 of armada; it plays version \d"):
@@ -423,12 +426,12 @@ def test_a_policy_of_earlier_rules_says_so(path):
         (1, {"players": 3}, "made for players"),
     ],
 )
-def test_a_policy_of_earlier_rules_but_another_game(path, version, changed, message):
+def test_a_policy_of_earlier_rules_and_another_game_is_refused(path, version, changed, message):
     with pytest.raises(PolicyError, match=message):
         load_policy(of_version(path, version, **changed), ARMADA)
 
 
-def test_a_policy_of_these_rules_warns_of_nothing(path):
+def test_a_policy_of_the_current_rules_gives_no_warning(path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         load_policy(of_version(path, ARMADA.version))
@@ -445,7 +448,7 @@ def test_a_policy_of_these_rules_warns_of_nothing(path):
     ],
     ids=str,
 )
-def test_a_policy_of_no_game_that_can_be_made(path, variant):
+def test_a_policy_of_an_impossible_game_is_refused(path, variant):
     forged(path, {"variant": variant})
     with pytest.raises(PolicyError):
         policy_game(path)
@@ -456,34 +459,34 @@ def test_a_policy_of_no_game_that_can_be_made(path, variant):
 
 
 @pytest.mark.parametrize("game", ["armadora", make_env()], ids=["a name", "an environment"])
-def test_what_is_no_game(path, game):
+def test_a_game_argument_must_be_a_game(path, game):
     with pytest.raises(TypeError, match="game must be a Game, as make_game returns it"):
         load_policy(path, game)
 
 
 @pytest.mark.parametrize("name", [None, 3, b"armadora-2p"])
 @pytest.mark.parametrize("read", [load_policy, read_policy_metadata, policy_game])
-def test_what_names_no_policy(name, read):
+def test_a_policy_must_be_given_as_text_or_path(name, read):
     with pytest.raises(TypeError, match="a policy must be given as text or a Path"):
         read(name)
 
 
-def test_a_player_by_a_policy_is_no_policy():
-    """It was once called a missing file, and the player itself was suggested instead."""
+def test_a_player_that_wraps_a_policy_is_not_a_policy():
+    """Regression: the error reported a missing file, and suggested the player itself."""
     with pytest.raises(ValueError, match=r"call load_policy\('armadora-2p'\) with sample= or temp"):
         load_policy("armadora-2p:sample")
     with pytest.raises(FileNotFoundError, match="the shipped policies are"):
         load_policy("nobody:sample")
 
 
-def test_states_of_another_game(path):
+def test_states_of_another_game_are_refused(path):
     states = make_game("armada").new_states(0)
     wanted = rf"records of armadora, of {GAME.blank.itemsize} bytes.*, of {states.itemsize} bytes$"
     with pytest.raises(TypeError, match=wanted):
         load_policy(path).values(states, np.zeros(1, np.int64))
 
 
-# --- what is refused: networks -------------------------------------------------------------------
+# --- refusals: networks --------------------------------------------------------------------------
 
 FLOAT64 = TENSORS["value.0.bias"].astype(np.float64)
 NAN = np.full_like(TENSORS["policy.1.bias"], np.nan)
@@ -509,7 +512,7 @@ INFINITE = TENSORS["value.1.weight"] * np.float32(np.inf)
         ({"value_1_weight": INFINITE}, "not finite"),
     ],
 )
-def test_networks_that_do_not_fit(tmp_path, changes, message):
+def test_networks_that_do_not_fit_are_refused(tmp_path, changes, message):
     tensors = changed(**changes)
     with pytest.raises(PolicyError, match=message):
         load_policy(forged(tmp_path / "policy.safetensors", tensors=tensors), GAME)
@@ -519,7 +522,7 @@ def test_networks_that_do_not_fit(tmp_path, changes, message):
 
 
 @pytest.mark.parametrize("activation", [None, "sigmoid", ["relu"]])
-def test_an_unknown_activation(path, activation):
+def test_an_unknown_activation_is_refused(path, activation):
     with pytest.raises(PolicyError, match="choose from relu, tanh"):
         load_policy(forged(path, {"activation": activation}), GAME)
 
@@ -528,7 +531,7 @@ def test_an_unknown_activation(path, activation):
 
 
 def test_loading_runs_no_code_of_the_file(path, monkeypatch):
-    """Loading does no unpickling of any kind."""
+    """Loading unpickles nothing."""
     load_policy(path, GAME)
 
     def refuse(*_args, **_options):
@@ -559,7 +562,7 @@ def full_disk(*_arguments, **_options):
 
 
 @pytest.mark.parametrize("moment", ["pathlib.Path.open", "os.fsync", "pathlib.Path.replace"])
-def test_a_full_disk_leaves_the_old_file_whole(path, monkeypatch, moment):
+def test_a_full_disk_keeps_the_old_file(path, monkeypatch, moment):
     before = path.read_bytes()
     monkeypatch.setattr(moment, full_disk)
     with pytest.raises(OSError, match="No space left"):
@@ -569,8 +572,8 @@ def test_a_full_disk_leaves_the_old_file_whole(path, monkeypatch, moment):
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_a_disk_that_fills_up_within_the_file(path):
-    """A file size limit stops the write in the middle, as a full disk would."""
+def test_a_disk_that_fills_up_during_the_writing_keeps_the_old_file(path):
+    """A limit of the file size stops the writing in the middle, as a full disk would."""
     program = f"""
 import resource, signal, tiny
 from pathlib import Path
@@ -596,6 +599,6 @@ except OSError as error:
 
 @pytest.mark.parametrize("name", sorted(shipped_policies()))
 def test_a_shipped_policy_beats_the_random_player(name):
-    """They win at least 9 in 10 games. 6 in 10 is far below that, and far above chance."""
+    """It wins at least 9 of 10 games. The bound of 6 of 10 is far lower, and far above chance."""
     policy, _ = play_match(policy_game(name), [name, "random"], games=24, seed=3).standings
     assert policy.win_rate > 0.6

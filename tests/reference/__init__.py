@@ -1,1 +1,1 @@
-"""Slow, plain implementations of the rules, and checks of the compiled rules against them."""
+"""Slow, plain implementations of the rules, and comparisons of the compiled rules with them."""

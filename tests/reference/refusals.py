@@ -1,4 +1,4 @@
-"""Checks for every game in every state: exactly the actions of the mask are accepted."""
+"""Checks for any state of any game that exactly the actions of the mask are accepted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarl.core.game import Game
 
 
 def check_refusals(game: Game, states: States) -> None:
-    """Check that every action outside the mask of `states[0]` is refused and changes no byte."""
+    """Check that every action outside the mask of `states[0]` is refused and changes nothing."""
     mask = game.legal_masks(states)[0]
     scratch, rewards = np.empty_like(mask), np.full(game.players, np.nan)
     before, copy = states.tobytes(), states.copy()
@@ -22,7 +22,7 @@ def check_refusals(game: Game, states: States) -> None:
 
 
 def check_acceptance(game: Game, states: States) -> None:
-    """Check that every action in the mask of `states[0]` is played and changes the state."""
+    """Check that every action in the mask of `states[0]` is accepted and changes the state."""
     mask, before, copy = game.legal_masks(states)[0], states.tobytes(), states.copy()
     scratch, rewards = np.empty_like(mask), np.empty(game.players)
     for action in np.flatnonzero(mask).tolist():

@@ -16,7 +16,7 @@ _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB1331
 
 
 def mixed(x: int) -> int:
-    """The finaliser of SplitMix64, on Python integers."""
+    """Return the result of SplitMix64's finaliser, with Python integers."""
     x = ((x ^ (x >> 30)) * _MIX_1) % _WORD
     x = ((x ^ (x >> 27)) * _MIX_2) % _WORD
     return x ^ (x >> 31)
@@ -27,7 +27,7 @@ def _left(x: int, bits: int) -> int:
 
 
 def sip_hash(key: bytes, message: bytes) -> int:
-    """SipHash-2-4 on Python integers, as in its authors' description."""
+    """Return the SipHash-2-4 of a message, computed as in its authors' description."""
     k0, k1 = (int.from_bytes(key[at : at + 8], "little") for at in (0, 8))
     v = [
         0x736F6D6570736575 ^ k0,
@@ -73,7 +73,7 @@ class Chance:
         return number
 
     def uniform(self) -> float:
-        """Return the next number for a choice that no player is shown."""
+        """Return the next random number for a choice that is hidden from players."""
         self.state = (self.state + _GOLDEN) % _WORD
         return (mixed(self.state) >> 11) / 2**53
 
@@ -83,7 +83,10 @@ def _word(key: int, wanted_for: int) -> int:
 
 
 class SeatGame:
-    """One seat learns and `players` play the others, clockwise from it. A seat of None is drawn."""
+    """A game with one learning seat. `players` have the other seats, clockwise from it.
+
+    If the seat is None, it is drawn for each game.
+    """
 
     def __init__(
         self, game: Game, players: Sequence[Player], reward: str = "win", seat: int | None = None
@@ -95,11 +98,11 @@ class SeatGame:
         self.ended_by_other = False
 
     def open(self, seed: int | None = None, players: Sequence[Player] | None = None) -> None:
-        """Start a new game and play up to the learner's first decision.
+        """Start a new game and play until the learner's first decision.
 
         Args:
-            seed: the seed of the game, or None to go on with the same random numbers.
-            players: new players for the other seats, or None to keep them.
+            seed: the seed of the game, or None to continue with the same random numbers.
+            players: new players for the other seats, or None to keep the players.
         """
         if players is not None:
             self.players = list(players)
@@ -115,7 +118,7 @@ class SeatGame:
         self.decisions = 0
 
     def answer(self, action: int) -> float:
-        """Play the learner's action, then the others' actions; return the learner's reward."""
+        """Play the learner's action and then the others' actions. Return the learner's reward."""
         self.env.step(action)
         self.decisions += 1
         self.ended_by_other = not self.over
@@ -148,7 +151,7 @@ class SeatGame:
             if mover == self.seat:
                 return
             player = self.players[(mover - self.seat) % self.game.players - 1]
-            plain = type(player) is RandomPlayer  # compiled loops choose for it
+            plain = type(player) is RandomPlayer  # a compiled loop chooses for this player
             number = self.chance.uniform() if plain else self.chance.draw()
             seats, draws = np.array([mover]), np.array([number])
             seen = self.game.concealed(self.env._states, seats)

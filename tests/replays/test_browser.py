@@ -1,4 +1,4 @@
-"""Pages of recorded games in a real browser: from a file, in a frame, by keys and by eye."""
+"""Pages of recorded games in a real browser: from a file, in a frame, by keys and by mouse."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def chromium():
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Pages of both games, and one with two games and thoughts, for everybody and for a seat."""
+    """Return pages of both games, and one with two games and thoughts, for all and for one seat."""
     folder = tmp_path_factory.mktemp("pages")
     armadora = recorded(make_game("armadora", players=3, advanced=True))
     armada = recorded(make_game("armada", players=2, cards=True), most=90)
@@ -76,7 +76,7 @@ def test_a_page_opens_from_disk_and_axe_finds_nothing_serious(chromium, files, n
     page.close()
 
 
-def test_keys(chromium, files):
+def test_keys_move_through_a_game(chromium, files):
     watched, page = opened(chromium, files["armada"])
     end = int(page.locator("#page-slider").get_attribute("max"))
     assert move_of(page) == 0
@@ -103,7 +103,7 @@ def test_keys(chromium, files):
     page.keyboard.press("?")
     assert page.locator("dialog").is_visible()
     before = move_of(page)
-    page.keyboard.press("End")  # not while the help is open
+    page.keyboard.press("End")  # ignored while the help is open
     assert move_of(page) == before
     page.keyboard.press("Escape")
     assert not page.locator("dialog").is_visible()
@@ -114,7 +114,7 @@ def test_keys(chromium, files):
 def test_controls_keep_their_keys(chromium, files):
     watched, page = opened(chromium, files["armadora"], "#move=10")
     page.locator("#page-slider").focus()
-    page.keyboard.press("ArrowRight")  # the slider's own
+    page.keyboard.press("ArrowRight")  # moves the slider
     assert move_of(page) == 11
     page.keyboard.press("f")
     assert page.locator("#page-view").input_value() == "0"
@@ -130,7 +130,7 @@ def test_controls_keep_their_keys(chromium, files):
     page.close()
 
 
-def test_moves_turns_and_slider(chromium, files):
+def test_buttons_turns_and_slider_move_through_a_game(chromium, files):
     watched, page = opened(chromium, files["armada"])
     page.locator("#page-moves button").nth(24).click()
     assert move_of(page) == 25
@@ -160,7 +160,7 @@ def test_every_step_is_announced(chromium, files):
     page.close()
 
 
-def test_it_plays_by_itself_and_stops_at_the_end(chromium, files):
+def test_a_game_can_play_and_stops_at_the_end(chromium, files):
     watched, page = opened(chromium, files["fog"])
     page.locator("#page-speed").select_option("100")
     page.locator("body").click(position={"x": 2, "y": 2})
@@ -200,7 +200,7 @@ def test_players_think_side_by_side(chromium, files):
         assert table.locator("tbody tr").count() >= 5
         assert table.locator("tr.played").count() == 1
         assert "%" in table.inner_text()
-    assert articles.nth(0).locator(".curve").count() == 0  # random expects nothing
+    assert articles.nth(0).locator(".curve").count() == 0  # `random` expects no result
     curve = articles.nth(1).locator(".curve")
     assert "Bo from" in curve.get_attribute("aria-label")
     box = curve.bounding_box()
@@ -238,7 +238,7 @@ def test_a_page_works_in_a_frame(chromium, files, tmp_path, sandbox):
     page.close()
 
 
-def test_a_reader_without_scripts_is_told(chromium, files):
+def test_a_reader_without_scripts_sees_a_message(chromium, files):
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(files["fog"].as_uri())
@@ -246,7 +246,7 @@ def test_a_reader_without_scripts_is_told(chromium, files):
     context.close()
 
 
-def test_a_position_by_hand_shows_what_players_think(chromium, tmp_path):
+def test_a_position_made_by_hand_shows_thoughts_of_players(chromium, tmp_path):
     game = make_game("armadora")
     record = position_record(game, game.state_from({"palisades": ["c3-c4"]}))
     names = ("armadora-2p", "random")

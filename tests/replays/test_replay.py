@@ -1,4 +1,4 @@
-"""Pages of recorded games: what they hold, and what they must not hold."""
+"""Pages of recorded games: their contents, and hidden information that they must not contain."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def frames_of(data, view=0, game=0):
 
 @pytest.mark.parametrize("record", [ARMADORA, ARMADA], ids=["armadora", "armada"])
 def test_a_page_shows_the_pictures_of_the_game(record):
-    """What the script puts together is what `Game.picture` draws, for everybody and each seat."""
+    """The script's pictures are equal to those of `Game.picture`, for all and for each seat."""
     data = data_of(Replay([record]).html())
     names = data["games"][0]["players"]
     actions = [None, *zip(record.seats, record.actions, strict=True)]
@@ -69,7 +69,7 @@ def test_all_that_pieces_refer_to_is_defined(record):
             assert all(f"--{colour}:" in film["colours"][theme] for colour in colours)
 
 
-def test_changes_make_one_frame_of_another():
+def test_changes_turn_one_frame_into_another():
     for before, after in [((), (1, 2)), ((1, 2), (1, 3)), ((1, 2, 3), (1,)), ((1,), (1,))]:
         frame = list(before)
         pairs = changes(before, after)
@@ -97,7 +97,7 @@ def test_a_whole_game_of_armada_is_small():
     assert len(Replay([record]).html()) < 1_500_000
 
 
-# --- fog -----------------------------------------------------------------------------------------
+# --- hidden information --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -109,7 +109,7 @@ def test_two_deals_that_a_seat_cannot_tell_apart_give_the_same_page(variant):
 
 
 def test_the_fog_check_finds_a_leak(monkeypatch):
-    """A title that holds the random number generator tells what is dealt next."""
+    """A title with the random number generator's state would reveal the next deal."""
     game = make_game("armadora")
     seen, drawn = type(game)._seen, type(game)._drawn
     secret = []
@@ -127,7 +127,7 @@ def test_the_fog_check_finds_a_leak(monkeypatch):
         check_fog.check(game, 1, seed=5)
 
 
-def test_a_page_for_a_seat_names_no_hidden_value():
+def test_a_page_for_a_seat_contains_no_hidden_value():
     game = make_game("armadora", players=2)
     record = recorded(game, "random", most=30)
     assert record.ending == "stopped"
@@ -147,10 +147,10 @@ def test_a_page_for_a_seat_names_no_hidden_value():
     assert all(text in whole for text in hidden)
 
 
-# --- words ---------------------------------------------------------------------------------------
+# --- sentences -----------------------------------------------------------------------------------
 
 
-def test_armadora_is_told_in_words():
+def test_armadora_is_described_in_sentences():
     told = words_of(data_of(Replay([ARMADORA]).html()))
     assert any(re.search(r"lays a Warrior of value \d face down on [a-h]\d", one) for one in told)
     assert any(re.search(r"places a palisade on .*, \d+ left\.", one) for one in told)
@@ -162,7 +162,7 @@ def test_armadora_is_told_in_words():
     assert all(str(gold) in told[-1] for gold in result["gold"])
 
 
-def test_armada_is_told_in_words():
+def test_armada_is_described_in_sentences():
     told = " ".join(words_of(data_of(Replay([ARMADA]).html())))
     for words in (
         r"puts a ship on",
@@ -177,7 +177,7 @@ def test_armada_is_told_in_words():
         assert re.search(words, told), words
 
 
-def test_every_word_is_a_sentence():
+def test_every_text_is_a_sentence():
     for record in (ARMADORA, ARMADA):
         data = data_of(Replay([record]).html())
         for view in data["games"][0]["views"]:
@@ -190,7 +190,7 @@ def test_every_word_is_a_sentence():
 # --- thoughts ------------------------------------------------------------------------------------
 
 
-def test_thoughts_are_shown_to_their_own_seat_alone():
+def test_thoughts_are_shown_only_to_their_own_seat():
     game = make_game("armadora")
     record = recorded(game, most=12)
     player = make_player("random", game)
@@ -213,7 +213,7 @@ def test_thoughts_are_shown_to_their_own_seat_alone():
     assert visits is value is None
 
 
-def test_the_played_action_has_a_row_and_numbers_keep_their_meaning():
+def test_the_played_action_has_a_row_with_its_numbers():
     game = make_game("armadora", board="mini")
     record = recorded(game, most=1)
     size = len(game.actions)
@@ -233,7 +233,7 @@ def test_the_played_action_has_a_row_and_numbers_keep_their_meaning():
     }
 
 
-def test_wrong_numbers_of_thoughts_and_seats():
+def test_wrong_numbers_of_thoughts_and_seats_are_refused():
     record = recorded(make_game("armadora"), most=3)
     with pytest.raises(ValueError, match="one entry for each of the 1 games, not 0"):
         Replay([record], thoughts=[])
@@ -255,7 +255,7 @@ def test_wrong_numbers_of_thoughts_and_seats():
 HOSTILE = '</script><img src=x onerror="alert(1)"><!--&amp;'
 
 
-def test_names_of_strangers_are_text():
+def test_names_of_strangers_are_shown_as_text():
     record = recorded(make_game("armadora"), most=4, names=[HOSTILE, "b" * 15_000])
     page = Replay([record], title=HOSTILE).html()
     assert page.count("<script") == page.count("</script>") == 2
@@ -265,7 +265,7 @@ def test_names_of_strangers_are_text():
     assert data_of(page)["games"][0]["players"][0].startswith("</script><img")
 
 
-def test_a_page_loads_nothing_and_runs_its_own_script_alone():
+def test_a_page_loads_nothing_and_runs_only_its_own_script():
     page = Replay([ARMADORA]).html()
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
     assert "default-src 'none'" in policy
@@ -281,7 +281,7 @@ def test_a_page_loads_nothing_and_runs_its_own_script_alone():
     assert not [tag for tag in tags if re.search(r"\son\w+=|\sstyle=", tag)]
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_a_page_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
     replay = Replay([recorded(make_game("armadora"), most=3)])
     path = tmp_path / "page.html"
     replay.write(path)
@@ -305,7 +305,7 @@ def test_a_notebook_shows_the_page_in_a_frame():
     assert unescape(re.search(r'srcdoc="([^"]*)"', shown)[1]) == replay.html()
 
 
-def test_a_record_is_read_from_its_text_and_from_a_later_place(tmp_path):
+def test_a_record_can_be_read_from_text_and_from_a_later_place(tmp_path):
     from armarl.matches.records import read_record
 
     record = recorded(make_game(BASIC[0].game), most=4)
@@ -317,7 +317,7 @@ def test_a_record_is_read_from_its_text_and_from_a_later_place(tmp_path):
     assert [str(one) for one in read_records(path, start)] == [str(other)]
 
 
-def test_expectations_and_falls():
+def test_expected_returns_and_their_falls_are_shown():
     game = make_game("armadora", board="mini")
     record = recorded(game, "random")
     assert record.ending == "end"
@@ -343,7 +343,7 @@ def test_expectations_and_falls():
 POSITION = {"palisades": ["c3-c4"], "warriors": {"c4": {"player": 0, "value": 5}}, "to_move": 1}
 
 
-def test_what_players_think_of_a_position_by_hand():
+def test_players_can_think_about_a_position_made_by_hand():
     game = make_game("armadora")
     record = position_record(game, game.state_from(POSITION))
     players = {name: make_player(name, game) for name in ("armadora-2p", "greedy")}
@@ -354,12 +354,12 @@ def test_what_players_think_of_a_position_by_hand():
     assert len(whole["moments"]) == 1
     assert whole["moments"][0]["thoughts"] == second["moments"][0]["thoughts"]
     assert len(whole["moments"][0]["thoughts"][0]["rows"]) == 5
-    assert "thoughts" not in first["moments"][0]  # the other seat's
+    assert "thoughts" not in first["moments"][0]  # they are the other seat's
     (line,) = [line for line in whole["thinkers"][0]["lines"] if line]
     assert line == [[0, whole["moments"][0]["thoughts"][0]["value"]]]
 
 
-def test_a_position_that_is_over_has_no_thoughts():
+def test_a_finished_position_has_no_thoughts():
     game = make_game("armadora")
     state = game.new_states(0)[0]
     rng = np.random.default_rng(0)
@@ -373,7 +373,7 @@ def test_a_position_that_is_over_has_no_thoughts():
     Replay([record]).html()
 
 
-def test_a_position_record_refuses_nonsense():
+def test_an_invalid_position_record_is_refused():
     game = make_game("armadora")
     state = game.new_states(0)[0]
     with pytest.raises(ValueError, match="players must have 2 names, one per seat, not 1"):

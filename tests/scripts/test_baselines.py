@@ -1,4 +1,4 @@
-"""The command of the multi-seed baselines: its tables, its picture, and going on."""
+"""The command for baselines with several seeds: its tables, its picture, and how it continues."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL = {
 }
 
 
-def test_maskable_ppo_learns_at_every_table():
+def test_maskable_ppo_learns_in_every_baseline():
     known = baselines.baselines(1000)
     maskable = [config for config in known.values() if config.learner == "maskable_ppo"]
     tables = {str(make_game(config.game, **config.options).variant) for config in maskable}
@@ -32,7 +32,7 @@ def test_maskable_ppo_learns_at_every_table():
     assert set(known) - set(baselines.QUICK) == {n for n in known if n.startswith("maskable-")}
 
 
-def test_the_band_holds_every_seed():
+def test_the_band_contains_every_seed():
     one = [{"decisions": 0.0, "wins/greedy": 0.0}, {"decisions": 100.0, "wins/greedy": 0.5}]
     other = [{"decisions": 0.0, "wins/greedy": 0.2}, {"decisions": 50.0, "wins/greedy": 1.0}]
     picture = baselines.drawn([one, other])
@@ -42,7 +42,7 @@ def test_the_band_holds_every_seed():
     assert "mean and range of 2 seeds" in picture
 
 
-def test_what_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
+def test_a_stopped_command_continues_and_writes_its_page(tmp_path, monkeypatch, capsys):
     config = TrainingConfig.model_validate(SMALL)
     monkeypatch.setattr(baselines, "baselines", lambda decisions=0: {"small": config})
     monkeypatch.setattr(sys, "argv", ["baselines.py", str(tmp_path), "--seeds", "2"])

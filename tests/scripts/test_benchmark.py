@@ -1,4 +1,4 @@
-"""The benchmark measures, reports what it could not measure, and generates its page."""
+"""The benchmark measures, reports failed measurements, and writes its page."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_script_measures_and_prints_the_page_of_its_results(tmp_path: Path) 
     assert results["machine"]["packages"]["numpy"]
 
 
-def test_steps_are_measured_beside_what_is_installed() -> None:
+def test_steps_are_measured_for_installed_packages() -> None:
     from benchmarks.ours import step_groups
 
     alone = [m for m in next(step_groups()) if m.subject == ARMADORA or m.package == "pyspiel"]
@@ -70,7 +70,7 @@ def test_steps_are_measured_beside_what_is_installed() -> None:
     assert {row["missing"] for row in rows if "missing" in row} <= {"pyspiel"}
 
 
-def test_what_is_missing_and_what_fails_is_listed() -> None:
+def test_missing_packages_and_failures_are_listed() -> None:
     wrong = {"variant": ("armadora", {"players": 5})}
     group = [
         Measurement("playouts", "absent", "", "ours.playouts", package="no_such_module"),
@@ -90,7 +90,7 @@ def _state_of_the_first() -> dict[str, Any]:
     return {"variant": PLAYED[0], "what": memory.STATE}
 
 
-def test_an_older_tree_is_measured_beside_this_one(
+def test_an_older_version_can_be_measured_together_with_this_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(older, "tree_of", lambda commit: nullcontext(ROOT))  # instead of a checkout
@@ -104,7 +104,7 @@ def test_an_older_tree_is_measured_beside_this_one(
     assert "has no attribute 'absent'" in capsys.readouterr().out
 
 
-def test_ratios_are_taken_round_by_round() -> None:
+def test_ratios_are_computed_for_each_round() -> None:
     ours = _row("steps", ARMADORA, WITH, [10.0, 40.0, 90.0])
     peer = _row("steps", "Pgx connect_four", "", [10.0, 20.0, 30.0], package="pgx")
     assert ratio(ours, peer) == 2.0
@@ -143,7 +143,7 @@ def test_targets_are_met_missed_or_not_measured() -> None:
     assert said(f"{ARMADORA}: bytes of state") is False
 
 
-def test_the_page_says_where_peers_are_ahead() -> None:
+def test_the_page_says_where_other_packages_are_faster() -> None:
     rows = [
         _row("steps", ARMADORA, WITH, [4e6, 4e6, 4e6]),
         _row("steps", ARMADA, WITH, [1e6, 1e6, 1e6]),
@@ -163,6 +163,6 @@ def test_numbers_have_three_digits(value: float, text: str) -> None:
     assert number(value) == text
 
 
-def test_the_page_in_the_docs_is_made_from_the_results_beside_it() -> None:
+def test_the_page_in_the_docs_is_made_from_its_results() -> None:
     results = json.loads((ROOT / "docs" / "environments" / "benchmarks.json").read_text("utf-8"))
     assert (ROOT / "docs" / "environments" / "benchmarks.md").read_text("utf-8") == page(results)

@@ -1,4 +1,4 @@
-"""The README's examples run, and the generated pages match the code."""
+"""The README's examples run, and generated pages agree with the code."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ PAGES = [
     )
 ]
 EXAMPLES = [
-    re.sub(r"\.learn\([\d_]+\)", ".learn(256)", text)  # a reader trains for longer
+    re.sub(r"\.learn\([\d_]+\)", ".learn(256)", text)  # a reader would train for longer
     for page in PAGES
     for text in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
 ]
-RUN: set[str] = set()  # examples already run in this process
+RUN: set[str] = set()  # the examples that have run in this process
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +51,9 @@ def namespace() -> dict[str, object]:
 def test_readme_example_runs(
     example: str, namespace: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # a folder that they may write to
-    for text in EXAMPLES[: EXAMPLES.index(example) + 1]:  # earlier ones may have run elsewhere
+    monkeypatch.chdir(tmp_path)  # the examples may write to this folder
+    # The earlier ones may have run in another process.
+    for text in EXAMPLES[: EXAMPLES.index(example) + 1]:
         if text == example or text not in RUN:
             RUN.add(text)
             exec(compile(text, "README.md", "exec"), namespace)
@@ -68,7 +69,7 @@ def test_generated_pages_are_current() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_policy_whose_file_has_a_curve_is_shown_with_it() -> None:
+def test_a_policy_with_a_curve_in_its_file_has_a_figure() -> None:
     card = read_card("armadora-2p")
     rows = [{"decisions": 9.0 * k, "rating": 5.0 * k, "wins/greedy": k / 9} for k in range(9)]
     learnt = dataclasses.replace(card, training=card.training._replace(curve=rows))
@@ -80,7 +81,7 @@ def test_a_policy_whose_file_has_a_curve_is_shown_with_it() -> None:
     assert "](" not in section(without)
 
 
-def test_only_finished_best_responses_to_shipped_policies_are_in_the_table(tmp_path: Path) -> None:
+def test_the_table_has_only_finished_best_responses_to_shipped_policies(tmp_path: Path) -> None:
     recipe = recipe_for("armadora-2p", tmp_path)
     standing = Standing("seed-1", 1000, 601, 0, 399, 0, 0.601, 0.57, 0.631, 0.5, 0.202)
     match = MatchResult({}, 20_002, 500, 1000, 40.0, (standing, standing))
@@ -113,8 +114,8 @@ def test_every_policy_s_section_is_linked() -> None:
     assert "\n### armada-3p-cards\n" in page
 
 
-def test_what_the_threat_model_names_is_tested() -> None:
-    """In its tables, a row's tests are in the file named last, in that row or above it."""
+def test_tests_that_the_threat_model_names_exist() -> None:
+    """In its tables, a row's tests are in the file that is named last, in the row or above it."""
     sources: dict[str, str] = {}
     for path in (ROOT / "tests").rglob("test_*.py"):
         sources[path.name] = sources.get(path.name, "") + path.read_text("utf-8")
@@ -129,7 +130,7 @@ def test_what_the_threat_model_names_is_tested() -> None:
                 assert f"def test_{name}(" in sources[file], f"{name} is not in {file}"
 
 
-def test_the_files_of_the_example_are_as_long_as_the_page_says() -> None:
+def test_the_example_s_files_have_the_lengths_that_the_page_says() -> None:
     folder = ROOT / "docs" / "development"
     page = (folder / "adding-a-game.md").read_text("utf-8")
     rows = re.findall(r"^\| (\[`.*) \| (\d+) \|$", page, re.MULTILINE)
@@ -149,7 +150,7 @@ def test_the_files_of_the_example_are_as_long_as_the_page_says() -> None:
         for page in sorted(ROOT.glob(f"{folder}*.md"))
     ],
 )
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_targets(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
@@ -164,7 +165,7 @@ def test_python_files_that_pages_name_exist() -> None:
     }
     assert len(named) > 20
     missing = {name for name in named if not any(file.endswith(f"/{name}") for file in files)}
-    assert missing == {"my_module.py"}  # the reader's own
+    assert missing == {"my_module.py"}  # the reader's own file
 
 
 @pytest.mark.parametrize(
@@ -212,10 +213,10 @@ def test_python_files_that_pages_name_exist() -> None:
         ("arena.md", "[SemVer](https://semver.org)", "[SemVer](https://semver.org)"),
     ],
 )
-def test_links_on_the_site(page: str, markdown: str, wanted: str) -> None:
+def test_links_are_translated_for_the_site(page: str, markdown: str, wanted: str) -> None:
     assert as_on_site(markdown, page) == wanted
 
 
-def test_links_on_the_site_lead_somewhere() -> None:
+def test_links_on_the_site_have_targets() -> None:
     with pytest.raises(FileNotFoundError, match=r"docs/playing/arena.md links to ../nowhere"):
         as_on_site("[x](../nowhere.md)", "playing/arena.md")

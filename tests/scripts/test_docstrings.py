@@ -1,4 +1,4 @@
-"""The examples in docstrings run, and every public name has one."""
+"""Every public name has an example in its docstring, and the examples run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ WITH_EXAMPLES = [name for name, path in modules().items() if ">>> " in path.read
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
-def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_of_docstrings_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     failed, tried = doctest.testmod(import_module(name), optionflags=doctest.ELLIPSIS)
     assert tried > 0

@@ -1,4 +1,4 @@
-"""The layers of the packages: no circle, and no folder imports one that is not below it."""
+"""The packages have layers: no import cycles, and a folder imports only lower ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_the_packages_keep_their_layers() -> None:
     assert list(check_layers.faults()) == []
 
 
-def test_a_circle_is_found() -> None:
+def test_an_import_cycle_is_found() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}
     assert check_layers.circles(graph) == [["a", "b", "c"]]
     assert check_layers.circles({"a": {"b"}, "b": set()}) == []
@@ -24,7 +24,7 @@ def test_the_longest_chain_is_found() -> None:
     assert check_layers.longest_path(graph) == ["a", "b", "c", "d"]
 
 
-def test_imports_inside_functions_count_and_those_for_types_do_not(tmp_path: Path) -> None:
+def test_imports_in_functions_count_and_imports_for_types_do_not(tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text(
         "from typing import TYPE_CHECKING\n"
@@ -47,5 +47,5 @@ def test_imports_inside_functions_count_and_those_for_types_do_not(tmp_path: Pat
         ("armarl_training.learners.ppo.update.losses", "armarl_training.learners"),
     ],
 )
-def test_the_folder_of_a_module(module: str, room: str) -> None:
+def test_a_module_belongs_to_its_folder(module: str, room: str) -> None:
     assert check_layers.room_of(module) == room

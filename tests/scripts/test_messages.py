@@ -1,4 +1,4 @@
-"""An installed package has no folder `docs`, so no message and no help may point there."""
+"""Messages and help never mention the folder `docs`, which an installed package lacks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MODULES = sorted((ROOT / "envs").rglob("*.py")) + sorted((ROOT / "training").rgl
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_nothing_points_into_the_repository(module: Path) -> None:
+def test_no_message_mentions_the_repository(module: Path) -> None:
     tree = ast.parse(module.read_text("utf-8"))
     about = ast.get_docstring(tree, clean=False)
     texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]

@@ -1,4 +1,4 @@
-"""Turning a run's policy into a shipped one: `scripts/ship_policy.py`."""
+"""Make a shipped policy from a run's policy with `scripts/ship_policy.py`."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from armarl_training.run.run import start_run
 
 
 def run_of(folder, **changes):
-    """Return a finished run, measured once in between."""
+    """Return a finished run that was measured once in between."""
     settings = tiny.settings(total_decisions=400, checkpoint_every_minutes=1000, **changes)
     settings["evaluation"] = {"opponents": ["random"], "progress_games": 4, "games": 4}
     run = start_run(TrainingConfig.model_validate(settings), folder)
@@ -19,7 +19,7 @@ def run_of(folder, **changes):
     return folder
 
 
-def test_a_policy_that_learnt_on_tells_of_both_parts(tmp_path):
+def test_a_policy_that_continued_its_training_has_the_facts_of_both_runs(tmp_path):
     shipped = tmp_path / "mine.safetensors"
     assert ship_policy.ship(str(shipped), [run_of(tmp_path / "one")], shipped) == []
     first = load_policy(shipped)
@@ -42,14 +42,14 @@ def test_a_policy_that_learnt_on_tells_of_both_parts(tmp_path):
     assert rows == [before["decisions"], training["decisions"]]
     with pytest.raises(ValueError, match="already has these weights"):
         ship_policy.ship(str(shipped), [folder], shipped)
-    # A policy trained from scratch replaces it with its own figures only.
+    # If a policy trained from scratch replaces it, the file has only the facts of the new run.
     other = run_of(tmp_path / "three", seed=6)
     ship_policy.ship(str(shipped), [other], shipped)
     anew = load_policy(other / POLICY_FILE).metadata["training"]
     assert load_policy(shipped).metadata["training"] == anew
 
 
-def test_several_runs_are_joined_and_their_rivals_have_no_path(tmp_path):
+def test_several_runs_are_joined_and_paths_of_opponents_are_removed(tmp_path):
     shipped = tmp_path / "mine.safetensors"
     one = run_of(tmp_path / "one")
     players = {"greedy": 1, str(one): 2}
@@ -98,7 +98,7 @@ def test_several_runs_are_joined_and_their_rivals_have_no_path(tmp_path):
         ),
     ],
 )
-def test_each_gpu_is_said_with_its_part(before, since, told):
+def test_each_gpu_is_named_with_its_run(before, since, told):
     parts = [
         {
             **{"config": {"start_from": None}, "minutes": 1.0, "curve": []},

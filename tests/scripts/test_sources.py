@@ -1,4 +1,4 @@
-"""`docs/rules/sources.md` covers the games' rules pages, and tests name every rule."""
+"""`docs/rules/sources.md` contains all rules of the games' pages, and tests name every rule."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ RULING = "**[ruling]**"
 
 
 def rules(prefix: str, section: str) -> dict[str, str]:
-    """The text of each number of a rules page. A table belongs to the rule above it."""
+    """Return the text of each numbered rule of a page. A table belongs to the rule above it."""
     page = game_entry(section.split()[0].lower()).page("rules.md")
     parts = re.split(rf"^- \*\*({prefix}-\d+)\*\*|^## ", page, flags=re.MULTILINE)
     return {name: text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name}
 
 
 def rows(section: str) -> list[tuple[str, list[str], str]]:
-    """What the book says, the numbers that cover it, and `book` or `ruling`."""
+    """Return the rows: a sentence of the book, the rules that cover it, `book` or `ruling`."""
     cells = [line.strip("| ").split(" | ") for line in section.splitlines() if line[:2] == "| "]
     return [(says, numbers.split(", "), kind) for _, says, numbers, kind in cells[2:]]
 
 
 def named_in_tests() -> set[str]:
-    """The rules that tests name: `ARM-12`, `test_ada_32_35_natives` or `test_ada_9_to_11_…`."""
+    """Return the rules named in tests: `ARM-12`, `test_ada_32_natives` or `test_ada_9_to_11_…`."""
     named = set()
     for path in TESTS.rglob("test_*.py"):
         text = path.read_text("utf-8")
@@ -43,7 +43,7 @@ def named_in_tests() -> set[str]:
 
 
 @every_game
-def test_every_row_names_rules_of_the_page(prefix: str, section: str) -> None:
+def test_every_row_names_rules_that_exist(prefix: str, section: str) -> None:
     page = rules(prefix, section)
     assert len(rows(section)) > 60
     for says, numbers, kind in rows(section):
@@ -54,7 +54,7 @@ def test_every_row_names_rules_of_the_page(prefix: str, section: str) -> None:
 
 
 @every_game
-def test_every_rule_stands_in_the_table_or_is_a_ruling(prefix: str, section: str) -> None:
+def test_every_rule_is_in_the_table_or_is_a_ruling(prefix: str, section: str) -> None:
     page = rules(prefix, section)
     covered = {number for _, numbers, _ in rows(section) for number in numbers}
     without = page.keys() - covered
@@ -65,11 +65,11 @@ def test_every_rule_stands_in_the_table_or_is_a_ruling(prefix: str, section: str
 
 
 @every_game
-def test_the_numbers_of_a_page_have_no_gap(prefix: str, section: str) -> None:
+def test_the_numbers_of_the_rules_have_no_gaps(prefix: str, section: str) -> None:
     numbers = sorted(int(name.split("-")[1]) for name in rules(prefix, section))
     assert numbers == list(range(1, len(numbers) + 1))
 
 
 @every_game
-def test_a_test_names_every_rule(prefix: str, section: str) -> None:
+def test_every_rule_is_named_by_a_test(prefix: str, section: str) -> None:
     assert not rules(prefix, section).keys() - named_in_tests()

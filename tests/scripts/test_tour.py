@@ -1,4 +1,4 @@
-"""The notebook `docs/tour.ipynb` runs from its first cell to its last, and shows what it says."""
+"""The notebook `docs/tour.ipynb` runs from its first cell to its last and shows what it says."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_the_tour_runs(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     tour = nbformat.read(TOUR, as_version=4)
-    assert not any(cell.get("outputs") for cell in tour.cells)  # they would go out of date
+    assert not any(cell.get("outputs") for cell in tour.cells)  # outputs would become outdated
     training = next(cell for cell in tour.cells if "start_run" in cell.source)
     for setting, fewer in {"decisions=40_000": "decisions=4_000", "games=256": "games=32"}.items():
         assert setting in training.source

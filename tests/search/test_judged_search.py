@@ -1,4 +1,4 @@
-"""Search with a judge of positions: the information it sees, the wins it finds, its errors."""
+"""Search with a judge of positions: the information it uses, the wins it finds, and errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_search_sees_nothing_that_its_seat_does_not_know(variant):
+def test_search_uses_no_hidden_information(variant):
     game = make_game("armadora", **variant)
     states, seats, draws = asked(game)
     thoughts = searcher(game).think(states, seats, draws)
@@ -44,7 +44,7 @@ def test_search_sees_nothing_that_its_seat_does_not_know(variant):
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_thoughts_are_of_legal_actions_and_add_up(variant):
+def test_thoughts_have_only_legal_actions_and_add_up(variant):
     game = make_game("armadora", **variant)
     states, seats, draws = asked(game, 20)
     player = searcher(game)
@@ -59,7 +59,7 @@ def test_thoughts_are_of_legal_actions_and_add_up(variant):
     np.testing.assert_array_equal(chosen[several], thoughts.probabilities.argmax(axis=1)[several])
 
 
-def test_search_is_the_same_on_any_threads_and_in_any_batch():
+def test_threads_and_batches_change_no_search():
     states, seats, draws = asked(GAME, 9)
     together = searcher(GAME).think(states, seats, draws)
     before = threads.get_threads()
@@ -72,7 +72,7 @@ def test_search_is_the_same_on_any_threads_and_in_any_batch():
     np.testing.assert_array_equal(alone.visits[0], together.visits[4])
 
 
-def test_one_simulation_plays_what_the_judge_would():
+def test_one_simulation_plays_as_the_judge_does():
     states, seats, draws = asked(GAME, 30)
     judge = JudgingPlayer(GAME, judge_of(GAME).tensors())
     player = JudgeSearchPlayer(GAME, judge, 1)
@@ -82,8 +82,8 @@ def test_one_simulation_plays_what_the_judge_would():
 
 
 @pytest.mark.parametrize("players", [2, 3])
-def test_search_finds_by_the_ends_of_games_what_a_judge_who_knows_nothing_does_not(players):
-    """All others have passed and the side is ahead, so with any action it need not lose."""
+def test_search_with_a_blank_judge_finds_wins_at_the_end_of_games(players):
+    """All others have passed and the side is ahead, so no action must lead to a loss."""
     game = make_game("armadora", players=players)
     states, seats = won_positions(game, 8)
     blank = {name: np.zeros_like(weights) for name, weights in judge_of(game).tensors().items()}
@@ -97,7 +97,7 @@ def test_search_finds_by_the_ends_of_games_what_a_judge_who_knows_nothing_does_n
     assert (game.returns(states, every)[every, seats] == 1).all()
 
 
-def test_a_full_tree_is_searched_on(monkeypatch):
+def test_a_full_tree_can_still_be_searched(monkeypatch):
     from armarl.search import judged
 
     states, seats, draws = asked(GAME)
@@ -106,14 +106,14 @@ def test_a_full_tree_is_searched_on(monkeypatch):
     assert (thoughts.visits.sum(axis=1) == 50).all()
 
 
-def test_a_budget_of_time_ends_after_some_simulations():
+def test_a_time_limit_ends_the_search():
     states, seats, draws = asked(GAME, 2)
     player = searcher(GAME, None, milliseconds=20)
     assert player.name.endswith("+search:20ms")
     assert (player.think(states, seats, draws).visits.sum(axis=1) >= 8).all()
 
 
-def test_it_is_what_a_specification_puts_around_a_judge(tmp_path):
+def test_a_specification_can_wrap_a_judge_in_search(tmp_path):
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, judge_of(GAME).tensors(), "relu", strength=[])
     made = make_player(f'"{path}"+search:30,exploration=1', GAME)
@@ -133,7 +133,7 @@ def test_it_is_what_a_specification_puts_around_a_judge(tmp_path):
         ({"reward": "fame"}, "fame"),
     ],
 )
-def test_what_cannot_be_is_refused(options, message):
+def test_wrong_options_are_refused(options, message):
     judge = JudgingPlayer(GAME, judge_of(GAME).tensors())
     with pytest.raises(ValueError, match=message):
         JudgeSearchPlayer(GAME, judge, **options)

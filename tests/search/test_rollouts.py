@@ -1,4 +1,4 @@
-"""The rollout player: the information it may use, the moves it finds, and its thoughts."""
+"""The rollout player: the information it uses, the actions it finds, and its thoughts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from variants import every_game, every_variant
 
 
 @every_variant
-def test_it_sees_nothing_that_its_seat_does_not_know(variant):
+def test_the_player_uses_no_hidden_information(variant):
     game = variant.make()
     states, seats = tiny.positions(game, 6)
     draws = np.random.default_rng(1).random(states.size)
@@ -29,7 +29,7 @@ def test_it_sees_nothing_that_its_seat_does_not_know(variant):
 
 
 @every_game
-def test_it_is_the_same_on_any_threads_and_in_any_batch(variant):
+def test_threads_and_batches_change_no_choice(variant):
     game = variant.make()
     states, seats, draws = asked(game, 6)
     player = RolloutPlayer(game, 20, turns=2, longest=40)
@@ -44,7 +44,7 @@ def test_it_is_the_same_on_any_threads_and_in_any_batch(variant):
 
 
 @every_game
-def test_thoughts_are_of_legal_actions_and_say_what_is_played(variant):
+def test_thoughts_have_only_legal_actions_and_include_the_choice(variant):
     game = variant.make()
     states, seats, draws = asked(game)
     player = RolloutPlayer(game, 64, turns=2, longest=20, candidates=8)
@@ -63,11 +63,11 @@ def test_thoughts_are_of_legal_actions_and_say_what_is_played(variant):
     rows = np.arange(states.size)
     assert np.allclose(thoughts.value, thoughts.values[rows, chosen])
     most = thoughts.visits.max(axis=1)
-    assert (thoughts.visits[rows, chosen] == most).all()  # halving has kept it
+    assert (thoughts.visits[rows, chosen] == most).all()  # successive halving has kept the choice
 
 
-def test_without_turns_values_are_the_evaluation_of_what_an_action_leads_to():
-    """Nothing is hidden in Armada without cards, so one deal gives the evaluation itself."""
+def test_without_turns_the_values_are_evaluations_of_the_next_positions():
+    """In Armada without cards nothing is hidden, so one deal gives the evaluation itself."""
     game = make_game("armada", players=2)
     states, seats, draws = asked(game, 4)
     thoughts = RolloutPlayer(game, 1, turns=0, candidates=1480).think(states, seats, draws)
@@ -75,7 +75,7 @@ def test_without_turns_values_are_the_evaluation_of_what_an_action_leads_to():
         legal = np.flatnonzero(game.legal_masks(states[i : i + 1])[0])
         after = np.repeat(states[i : i + 1], legal.size)
         game.apply(after, np.arange(legal.size), legal)
-        steady = after["thrown"] == 0  # no die was thrown
+        steady = after["thrown"] == 0  # no die was rolled
         expected = evaluations(game, after)[:, seats[i]]
         assert np.allclose(thoughts.values[i, legal][steady], expected[steady])
 
@@ -83,7 +83,7 @@ def test_without_turns_values_are_the_evaluation_of_what_an_action_leads_to():
 @pytest.mark.parametrize(
     ("name", "style"), [("armadora", None), ("armadora", "bold"), ("armada", "admiral")]
 )
-def test_in_great_doubt_it_plays_what_the_script_says(name, style):
+def test_with_great_doubt_the_player_follows_the_script(name, style):
     game = make_game(name, players=2)
     states, seats, draws = asked(game, 8)
     player = RolloutPlayer(game, 60, turns=2, doubt=1e9, style=style)
@@ -94,13 +94,13 @@ def test_in_great_doubt_it_plays_what_the_script_says(name, style):
         assert action in scripted.choose(*many, lots)
 
 
-def test_a_style_that_there_is_not_is_refused():
+def test_an_unknown_style_is_refused():
     with pytest.raises(ValueError, match="no style 'rude' in armada; its styles: conqueror, "):
         make_player("rollout:60,style=rude", make_game("armada"))
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_it_wins_what_is_won_by_force(players):
+def test_the_player_takes_a_forced_win(players):
     game = make_game("armadora", players=players)
     states, seats = won_positions(game, 3)
     player = RolloutPlayer(game, 400, turns=-1, candidates=300)
@@ -113,7 +113,7 @@ def test_it_wins_what_is_won_by_force(players):
     assert (game.returns(states, every)[every, seats] == 1).all()
 
 
-def test_a_budget_of_time_tries_everything_at_least_once():
+def test_a_time_limit_lets_every_action_be_tried_once():
     game = make_game("armadora", players=2)
     states, seats, draws = asked(game, 3)
     thoughts = RolloutPlayer(game, milliseconds=5).think(states, seats, draws)
@@ -121,7 +121,7 @@ def test_a_budget_of_time_tries_everything_at_least_once():
     assert np.array_equal((thoughts.visits > 0).sum(axis=1), np.minimum(legal, 32))
 
 
-def test_each_game_names_the_search_that_serves_it_best():
+def test_each_game_names_its_best_search():
     armada, armadora = make_game("armada"), make_game("armadora")
     assert type(make_player("search:40", armada)) is RolloutPlayer
     assert type(make_player("search:40", armadora)) is SearchPlayer
@@ -140,6 +140,6 @@ def test_each_game_names_the_search_that_serves_it_best():
         ({"reward": "gems"}, "reward must be"),
     ],
 )
-def test_what_cannot_be_is_refused(options, message):
+def test_wrong_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         RolloutPlayer(make_game("armadora"), **options)

@@ -1,4 +1,4 @@
-"""Search players: the information they may use, the wins they must find, and repeatability."""
+"""Search players: the information they use, the wins they must find, and reproducibility."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ PLAYERS = [SearchPlayer, IsmctsPlayer, FlatPlayer]
 every_method = pytest.mark.parametrize("player", PLAYERS, ids=lambda player: player.method)
 
 
-@settings(deadline=None)  # the first call compiles
+@settings(deadline=None)  # the first call compiles code
 @given(legal=st.lists(st.booleans(), min_size=1, max_size=70), number=st.integers(0, 2**53 - 1))
-def test_legal_actions_are_listed_and_drawn_as_from_the_mask(legal, number):
+def test_legal_actions_are_listed_and_drawn_from_the_mask(legal, number):
     draw = number / 2**53
     mask, actions = np.array(legal, np.int8), np.full(len(legal), 99, np.uint32)
     found = list_legal(mask, actions)
@@ -41,8 +41,8 @@ def test_legal_actions_are_listed_and_drawn_as_from_the_mask(legal, number):
 
 
 @every_variant
-def test_search_sees_nothing_that_its_seat_does_not_know(variant):
-    """It gets the true state, the concealed one, or another consistent one; nothing changes."""
+def test_search_uses_no_hidden_information(variant):
+    """The result is the same with the true state, the concealed one, or another consistent one."""
     game = variant.make()
     states, seats = tiny.positions(game, 12)
     draws = np.random.default_rng(1).random(states.size)
@@ -55,7 +55,7 @@ def test_search_sees_nothing_that_its_seat_does_not_know(variant):
 
 @every_game
 @every_method
-def test_search_is_the_same_on_any_threads_and_in_any_batch(variant, player):
+def test_threads_and_batches_change_no_search(variant, player):
     game = variant.make()
     states, seats, draws = asked(game, 12)
     searcher = player(game, 60, depth=10)
@@ -74,7 +74,7 @@ def test_search_is_the_same_on_any_threads_and_in_any_batch(variant, player):
 
 @every_game
 @every_method
-def test_thoughts_are_of_legal_actions_and_add_up(variant, player):
+def test_thoughts_have_only_legal_actions_and_add_up(variant, player):
     game = variant.make()
     states, seats, draws = asked(game)
     searcher = player(game, 100, depth=5)
@@ -102,14 +102,15 @@ def test_flat_search_tries_all_actions_equally_often():
 
 
 @pytest.mark.parametrize("player", PLAYERS[:2])
-def test_urgency_says_when_something_new_is_tried(player):
+def test_urgency_decides_when_new_actions_are_tried(player):
     game = make_game("armadora", players=2)
     states, seats, draws = asked(game)
-    first = player(game, 200).think(states, seats, draws)  # new actions come first
+    # With a high urgency, new actions come first.
+    first = player(game, 200).think(states, seats, draws)
     assert same(first, player(game, 200, urgency=1e6).think(states, seats, draws))
 
 
-def test_without_urgency_the_scripted_choice_is_all_that_is_tried():
+def test_without_urgency_only_the_scripted_choice_is_tried():
     game = make_game("armadora", players=2)
     states, seats, draws = asked(game)
 
@@ -123,8 +124,8 @@ def test_without_urgency_the_scripted_choice_is_all_that_is_tried():
 
 @every_method
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_search_wins_what_is_won_by_force(players, player):
-    """All others have passed and the side is ahead, so with any action it need not lose."""
+def test_search_takes_a_forced_win(players, player):
+    """All others have passed and the side is ahead, so no action must lead to a loss."""
     game = make_game("armadora", players=players)
     states, seats = won_positions(game, 8)
     searcher = player(game, 300)
@@ -138,8 +139,8 @@ def test_search_wins_what_is_won_by_force(players, player):
     assert (game.returns(states, every)[every, seats] == 1).all()
 
 
-def test_depth_zero_is_the_evaluation_of_what_an_action_leads_to():
-    """Nothing is hidden in Armada without cards, so one visit each gives the evaluation itself."""
+def test_depth_0_evaluates_the_next_positions():
+    """In Armada without cards nothing is hidden, so one visit each gives the evaluation itself."""
     game = make_game("armada", players=2)
     states, seats, draws = asked(game, 4)
     for i in range(states.size):
@@ -149,13 +150,13 @@ def test_depth_zero_is_the_evaluation_of_what_an_action_leads_to():
         assert (thoughts.visits[0, legal] == 1).all()
         after = np.repeat(states[i : i + 1], legal.size)
         game.apply(after, np.arange(legal.size), legal)
-        steady = after["thrown"] == 0  # no die was thrown
+        steady = after["thrown"] == 0  # no die was rolled
         expected = evaluations(game, after)[:, seats[i]]
         assert np.allclose(thoughts.values[0, legal][steady], expected[steady], atol=1e-6)
 
 
 @pytest.mark.parametrize("rows", [2, 3, 10])
-def test_a_full_tree_is_searched_on(rows):
+def test_a_full_tree_can_still_be_searched(rows):
     game = make_game("armadora", players=2)
     states, seats, draws = asked(game)
     small = SearchPlayer(game, 200, rows=rows, observers="multiple").think(states, seats, draws)
@@ -164,7 +165,7 @@ def test_a_full_tree_is_searched_on(rows):
     assert not np.array_equal(small.visits, large.visits)
 
 
-def test_rows_beyond_need_change_nothing():
+def test_more_rows_than_needed_change_nothing():
     game = make_game("armadora", players=2)
     states, seats, draws = asked(game)
     for method in PLAYERS[:2]:
@@ -173,7 +174,7 @@ def test_rows_beyond_need_change_nothing():
         assert same(enough, more)
 
 
-def test_a_budget_of_time_ends_after_some_simulations():
+def test_a_time_limit_ends_the_search():
     game = make_game("armadora", players=2)
     states, seats, draws = asked(game, 3)
     thoughts = SearchPlayer(game, milliseconds=5).think(states, seats, draws)
@@ -182,8 +183,11 @@ def test_a_budget_of_time_ends_after_some_simulations():
     assert (thoughts.visits[~legal] == 0).all()
 
 
-def test_actions_that_look_alike_share_an_edge_in_the_trees_of_others():
-    """A seat's own actions differ in its own tree; hidden ones are one edge to the others."""
+def test_actions_that_look_alike_share_an_edge_in_trees_of_others():
+    """A seat's own actions are separate edges in its own tree.
+
+    Hidden ones are one edge for others.
+    """
     game = make_game("armadora", players=2)
     player = SearchPlayer(game, 10, observers="multiple")
     one, five = game.actions.id("W1 c3"), game.actions.id("W5 c3")
@@ -192,7 +196,7 @@ def test_actions_that_look_alike_share_an_edge_in_the_trees_of_others():
     assert player.public[palisade] == palisade
 
 
-def test_temperature_draws_by_visits():
+def test_temperature_draws_actions_by_their_visits():
     game = make_game("armadora", players=2)
     states, seats, draws = asked(game)
     thoughts = IsmctsPlayer(game, 300, temperature=1).think(states, seats, draws)
@@ -219,16 +223,16 @@ def test_temperature_draws_by_visits():
         ({"rows": 0}, "rows must be 1 to"),
     ],
 )
-def test_what_cannot_be_is_refused(options, message):
+def test_wrong_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         SearchPlayer(make_game("armadora"), **options)
 
 
-# --- around a policy ------------------------------------------------------------------------------
+# --- search around a policy -----------------------------------------------------------------------
 
 
 class Uniform:
-    """A policy with equal logits that knows nothing of values."""
+    """A policy with equal logits and no values."""
 
     def __init__(self, game):
         self.name, self.game = "uniform", game
@@ -238,11 +242,11 @@ class Uniform:
 
     def think(self, states, seats, draws):
         masks = self.game.legal_masks(states).astype(float)
-        masks += masks.sum(axis=1, keepdims=True) == 0  # not to move
+        masks += masks.sum(axis=1, keepdims=True) == 0  # the seat is not to move
         return Thoughts(masks / masks.sum(axis=1, keepdims=True), value=np.zeros(states.size))
 
 
-def test_policy_search_sees_nothing_hidden_and_reweights_the_policy():
+def test_policy_search_uses_nothing_hidden_and_changes_probabilities():
     game = make_game("armadora", players=2)
     states, seats, draws = asked(game, 5)
     others = game.determinised(states, seats, np.arange(states.size))
@@ -262,8 +266,8 @@ def test_policy_search_sees_nothing_hidden_and_reweights_the_policy():
     assert (ratio[rows, best][:, None] >= np.where(tried, ratio, 0) - 1e-9).all()
 
 
-def test_policy_search_plays_to_the_end_where_that_is_near():
-    """A uniform policy, searched to the end of the game, keeps its wins."""
+def test_policy_search_plays_to_the_end_of_short_games():
+    """A uniform policy that is searched to the end of the game takes its wins."""
     game = make_game("armadora", players=2)
     states, seats = won_positions(game, 4)
     seen = game.concealed(states, seats)
@@ -274,14 +278,14 @@ def test_policy_search_plays_to_the_end_where_that_is_near():
     assert (thoughts.values[rows, actions] >= np.nanmax(thoughts.values, axis=1) - 0.2).all()
 
 
-def test_who_is_not_to_move_is_not_asked():
+def test_a_seat_that_is_not_to_move_is_refused():
     game = make_game("armadora")
     states, seats, draws = asked(game)
     with pytest.raises(ValueError, match=f"not the turn of seat {1 - seats[0]} in state 0,"):
         IsmctsPlayer(game, 2).choose(states, 1 - seats, draws)
 
 
-def test_policy_search_refuses_who_does_not_think():
+def test_policy_search_refuses_players_without_thoughts():
     game = make_game("armadora")
     with pytest.raises(ValueError, match="reports probabilities and a value, got greedy"):
         PolicySearchPlayer(game, GreedyPlayer(game))
@@ -295,8 +299,8 @@ def test_policy_search_refuses_who_does_not_think():
     "name", ["simulations", "candidates", "turns", "longest", "eta", "entropy"]
 )
 @pytest.mark.parametrize("number", [2**31, 1e300, float("inf"), float("nan"), -1])
-def test_policy_search_refuses_boundless_numbers(name, number):
-    """Products of some were once NaN, and the action played was illegal."""
+def test_policy_search_refuses_infinite_or_huge_numbers(name, number):
+    """Regression: products of some were NaN, and an illegal action was chosen."""
     game = make_game("armadora")
     with pytest.raises(ValueError, match=rf"{name} must be . to (16777216|2147483647), got "):
         PolicySearchPlayer(game, Uniform(game), **{name: number})
@@ -312,7 +316,7 @@ def test_policy_search_refuses_boundless_numbers(name, number):
         (RolloutPlayer, "longest"),
     ],
 )
-def test_what_is_counted_is_a_whole_number(player, name):
+def test_counts_must_be_whole_numbers_in_range(player, name):
     game = make_game("armadora")
     for number in (float("inf"), 2**25, 1e300):
         with pytest.raises(ValueError, match=f"{name} must be at most 16777216 in size"):
@@ -321,8 +325,11 @@ def test_what_is_counted_is_a_whole_number(player, name):
         player(game, 2, **{name: 2.5})
 
 
-def test_policy_search_takes_its_rollouts_in_portions(monkeypatch):
-    """All rollouts of a decision once ran at once; two thousand million do not fit in memory."""
+def test_policy_search_plays_rollouts_in_portions(monkeypatch):
+    """Regression: all rollouts of a decision ran together.
+
+    Two thousand million do not fit in memory.
+    """
     game = make_game("armadora")
     question = asked(game, 3)
     player = PolicySearchPlayer(game, Uniform(game), 60, candidates=3)
@@ -340,7 +347,7 @@ def test_policy_search_takes_its_rollouts_in_portions(monkeypatch):
     assert sum(sizes) == whole.visits.sum()
 
 
-def test_policy_search_of_the_largest_numbers_stays_legal():
+def test_policy_search_with_the_largest_numbers_plays_legally():
     game = make_game("armadora")
     states, seats, draws = asked(game)
     most = {"eta": LARGEST, "entropy": LARGEST}

@@ -1,4 +1,4 @@
-"""Fused steps of Adam agree with torch's."""
+"""The fused steps of Adam are equal to torch's."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def _optimiser(layers):
     return torch.optim.Adam(layers.parameters(), lr=3e-3, eps=1e-5, fused=True)
 
 
-@pytest.mark.parametrize("longest", [0.5, 1e3])  # clipped, and unclipped
+@pytest.mark.parametrize("longest", [0.5, 1e3])  # with and without clipping
 @pytest.mark.parametrize("turned", [False, True])
-def test_they_are_those_of_torch(longest, turned):
+def test_steps_and_moments_are_equal_to_torch(longest, turned):
     ours, theirs = _layers(), _layers()
     averages = [weights.detach().clone() for weights in theirs[0].parameters()]
     if turned:
@@ -42,7 +42,7 @@ def test_they_are_those_of_torch(longest, turned):
         their_optimiser.step()
         torch._foreach_lerp_(averages, [one.detach() for one in theirs[0].parameters()], 0.25)
         assert adam.step(gradients, longest, 0.25) == pytest.approx(float(norm), rel=1e-5)
-        if k == 5:  # a checkpoint in between
+        if k == 5:  # as if the run continued from a checkpoint
             restore_optimiser(our_optimiser, saved_optimiser(our_optimiser))
             adam = Adam(our_optimiser, list(ours.parameters()), our_averages)
     for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):

@@ -14,7 +14,7 @@ def stopped(tmp_path):
     return stopped_run(tmp_path / "run").folder
 
 
-def test_a_damaged_checkpoint(stopped):
+def test_a_damaged_checkpoint_is_refused(stopped):
     path = stopped / checkpoint.FILE
     data = path.read_bytes()
     flipped = bytearray(data)
@@ -38,7 +38,7 @@ def test_a_damaged_checkpoint(stopped):
     ],
     ids=str,
 )
-def test_a_checkpoint_of_another_run(stopped, changes, message):
+def test_a_checkpoint_of_another_run_is_refused(stopped, changes, message):
     (stopped / "config.yaml").write_text(config(**changes).dump(), "utf-8")
     with pytest.raises(PolicyError, match=message):
         resume_run(stopped)
@@ -52,8 +52,8 @@ def test_a_checkpoint_of_another_run(stopped, changes, message):
         ("lineups", 99, "lineups must be in"),
     ],
 )
-def test_a_checkpoint_whose_games_are_unlawful(tmp_path, learner, name, value, message):
-    """The checksum is right, but compiled loops would read and write out of bounds."""
+def test_a_checkpoint_with_invalid_games_is_refused(tmp_path, learner, name, value, message):
+    """The checksum is correct, but compiled loops would read and write out of bounds."""
     stopped_run(tmp_path / "run", learner=learner)
     path = tmp_path / "run" / checkpoint.FILE
     tensors, progress = read_tensors(path, checkpoint.FORMAT)
@@ -65,8 +65,8 @@ def test_a_checkpoint_whose_games_are_unlawful(tmp_path, learner, name, value, m
         resume_run(tmp_path / "run")
 
 
-def test_a_checkpoint_in_whose_games_nobody_learns(tmp_path):
-    """The next game was once dealt forever, until one would wait for the learner."""
+def test_a_checkpoint_with_a_game_without_a_learner_is_refused(tmp_path):
+    """Regression: new games were dealt forever, until one would have a seat of the learner."""
     stopped_run(tmp_path / "run", learner="maskable_ppo")
     path = tmp_path / "run" / checkpoint.FILE
     tensors, progress = read_tensors(path, checkpoint.FORMAT)
@@ -77,7 +77,7 @@ def test_a_checkpoint_in_whose_games_nobody_learns(tmp_path):
         resume_run(tmp_path / "run")
 
 
-def test_a_policy_is_no_checkpoint(stopped):
+def test_a_policy_file_is_not_a_checkpoint(stopped):
     resume_run(stopped).export().replace(stopped / checkpoint.FILE)
     with pytest.raises(PolicyError, match=r"not in the format .* of this version of ArmaRL"):
         resume_run(stopped)

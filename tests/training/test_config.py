@@ -1,4 +1,4 @@
-"""Training configurations: read, checked, overridden, written."""
+"""Training configurations are read, checked, overridden and written."""
 
 import itertools
 from importlib import import_module
@@ -35,7 +35,7 @@ def refused(path, overrides=()):
     return str(caught.value)
 
 
-# --- what is read --------------------------------------------------------------------------------
+# --- reading -------------------------------------------------------------------------------------
 
 
 def test_a_configuration_of_one_line_has_defaults_for_the_rest(write):
@@ -53,30 +53,30 @@ def test_a_configuration_of_one_line_has_defaults_for_the_rest(write):
         ("", "float32"),
     ],
 )
-def test_the_precision_is_what_is_quicker_on_the_machine(flags, quicker, monkeypatch):
+def test_the_default_precision_is_the_faster_one_on_this_machine(flags, quicker, monkeypatch):
     monkeypatch.setattr(hardware, "_of_the_processor", lambda name: {"flags": flags}[name])
     config = TrainingConfig(total_decisions=1000)
     assert config.ppo.precision == "auto"
     held_back = config.overridden(["ppo.magnet=1"], "it")
     assert resolve_precision(held_back).ppo.precision == quicker
     assert resolve_precision(held_back) == held_back.overridden([f"ppo.precision={quicker}"], "it")
-    # Sparse passes exist, in float32, but matrix units are faster still where many actions are
-    # legal.
+    # The processor can also run sparse passes in float32, but its matrix units are faster if many
+    # actions are legal.
     units = "amx_bf16" in flags
     assert resolve_precision(config).ppo.precision == ("bfloat16" if units else "float32")
     armada = TrainingConfig(total_decisions=1000, game="armada")
     assert resolve_precision(armada).ppo.precision == "float32"
 
 
-def test_a_precision_that_was_told_is_settled():
+def test_a_precision_that_the_user_sets_is_kept():
     config = TrainingConfig.model_validate(
         {"total_decisions": 1000, "device": "cuda", "ppo": {"precision": "bfloat16"}}
     )
     assert resolve_precision(config) is config
 
 
-def test_the_table_of_learners():
-    """It has all names, and everything that it names exists."""
+def test_the_table_of_learners_is_complete():
+    """The table contains all learners, and every class and setting that it names exists."""
     assert set(LEARNERS) == set(get_args(LearnerName))
     fields, network = TrainingConfig.model_fields, TrainingConfig.model_fields["network"].annotation
     settings = {*fields, *(f"network.{name}" for name in network.model_fields)}
@@ -89,7 +89,7 @@ def test_the_table_of_learners():
     assert either(["ppo", "td", "critic"]) == "ppo, td or critic"
 
 
-def test_the_name_of_a_learner(write):
+def test_the_error_for_a_wrong_learner_lists_the_learners(write):
     path = write("total_decisions: 1000")
     said = "learner: must be ppo, td, critic or maskable_ppo, or module:Class, got "
     for name in ("sac", "PPO", "a:", "a.b", ":b", "a b:C", "a:b:C", "''"):
@@ -112,18 +112,19 @@ def test_shipped_configurations_have_names(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_what_is_dumped_reads_back(path, write):
+def test_a_written_configuration_reads_back(path, write):
     config = load_config(path, ["options.players=3", "environments=1024", "network.widths=[8]"])
     again = load_config(write(config.dump()))
     assert again == config
     assert again.dump() == config.dump()
-    # All settings are written, defaults too, so that a later version's defaults change nothing.
+    # All settings are written, even defaults. So a later version with other defaults changes
+    # nothing.
     settings = yaml.safe_load(config.dump())
     assert set(settings) == set(TrainingConfig.model_fields)
     assert set(settings["ppo"]) == set(type(config.ppo).model_fields)
 
 
-def test_overrides(write):
+def test_overrides_change_settings(write):
     path = write("total_decisions: 1000\nppo: {epochs: 2, minibatch: 64}\n")
     config = load_config(
         path,
@@ -175,18 +176,18 @@ def test_a_setting_of_another_learner_is_refused(write):
     assert "ppo.epochs, ppo.magnet: learner: td does not read ppo.*" in refused(path)
     assert load_config(path, ["ppo={}"]).learner == "td"
     kept = ["learner=maskable_ppo", "ppo.magnet=0", "ppo.precision=float32"]
-    assert load_config(path, kept).ppo.epochs == 3  # and SB3's
-    # As in runs that began when one setting of precision applied to all learners.
+    assert load_config(path, kept).ppo.epochs == 3  # `maskable_ppo` reads it
+    # Old runs have such settings, because one setting of precision once applied to all learners.
     assert load_config(path, ["ppo={precision: float32}"]).td.epochs == 4
 
 
-def test_the_overrides_are_named_where_they_are_wrong(write):
+def test_an_error_names_the_overrides_that_caused_it(write):
     assert "run.yaml with seed=1 with td.epoch=3:" in refused(
         write("total_decisions: 1000"), ["seed=1", "td.epoch=3"]
     )
 
 
-def test_a_configuration_is_named_in_any_order_of_its_words():
+def test_a_name_with_its_words_in_another_order_is_suggested():
     with pytest.raises(FileNotFoundError, match=r"did you mean armadora-2p-advanced\?"):
         load_config("armadora-advanced-2p")
     with pytest.raises(FileNotFoundError, match=r"seed=3 is a setting; name a config.* armadora-q"):
@@ -210,7 +211,7 @@ def test_the_last_override_counts(write):
     ],
 )
 @pytest.mark.parametrize("said", ["", "opponents: {share: 0.3}", "opponents: {players: {me: 3}}"])
-def test_an_override_of_one_player_leaves_the_others(write, said, override, player, weight):
+def test_an_override_of_one_player_s_weight_keeps_the_others(write, said, override, player, weight):
     path = write(f"total_decisions: 1000\n{said}\n")
     others = load_config(path).opponents.players
     changed = load_config(path, [override])
@@ -218,7 +219,7 @@ def test_an_override_of_one_player_leaves_the_others(write, said, override, play
     assert load_config(path).overridden([override], "it") == changed
 
 
-# --- what is refused -----------------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
 def test_an_unknown_setting_names_the_known_ones(write):
@@ -286,7 +287,7 @@ def test_an_unknown_setting_names_the_known_ones(write):
         ("opponents.players={greedy: 1.0e308}", "opponents: the sum of the weights must be"),
     ],
 )
-def test_wrong_values(write, setting, named):
+def test_wrong_values_are_refused(write, setting, named):
     message = refused(write("total_decisions: 1000"), [setting])
     assert named in message
 
@@ -308,14 +309,14 @@ def test_wrong_values(write, setting, named):
         ),
     ],
 )
-def test_what_a_learner_would_ignore_is_refused(write, learner, setting, named):
+def test_a_setting_that_the_learner_would_ignore_is_refused(write, learner, setting, named):
     advised = ["network.advisers=[greedy]"] if learner == "critic" else []
     path = write("total_decisions: 1000")
     load_config(path, [f"learner={learner}", *advised])
     assert named in refused(path, [f"learner={learner}", *advised, setting])
 
 
-def test_looks_are_judged_by_the_reward_that_is_learnt(write):
+def test_lookahead_and_an_early_reward_cannot_be_combined(write):
     alone = ["ppo.looks=2", "opponents.share=0"]
     path = write("total_decisions: 1000")
     load_config(path, alone)
@@ -327,7 +328,7 @@ def test_looks_are_judged_by_the_reward_that_is_learnt(write):
     ["random", "greedy:noise=0.2", "greedy+search:9", "armada-3p", "greedy:first_random=2"],
 )
 @pytest.mark.parametrize("learner", ["critic", "ppo"])
-def test_advisers_are_scripted_all_of_them(write, learner, adviser):
+def test_advisers_must_be_scripted_players(write, learner, adviser):
     settings = f"total_decisions: 1000\nlearner: {learner}\ngame: armada\n"
     path = write(settings + f"network: {{advisers: ['greedy:style=admiral', '{adviser}']}}\n")
     message = refused(path)
@@ -335,13 +336,13 @@ def test_advisers_are_scripted_all_of_them(write, learner, adviser):
     assert f", not '{adviser}'" in message
 
 
-def test_all_faults_are_named_at_once(write):
+def test_all_errors_are_reported_together(write):
     message = refused(write("seed: x\nthreads: 0\n"))
     for named in ("run.yaml", "seed: ", "threads: ", "total_decisions: missing"):
         assert named in message
 
 
-def test_nobody_to_play_against(write):
+def test_a_run_without_opponents_is_refused(write):
     weights = ["opponents.earlier=0", "opponents.players={}"]
     message = refused(write("total_decisions: 1000"), weights)
     assert "at least one opponent needs a weight above 0" in message
@@ -360,7 +361,7 @@ def test_nobody_to_play_against(write):
         ("!!python/object/apply:os.getcwd []", "is not valid YAML"),
     ],
 )
-def test_what_is_no_configuration(write, text, named):
+def test_a_file_that_is_not_a_configuration_is_refused(write, text, named):
     assert named in refused(write(text))
 
 
@@ -372,7 +373,7 @@ def test_what_is_no_configuration(write, text, named):
         ("ppo.epochs=[", "'ppo.epochs=[': the value is not valid YAML"),
     ],
 )
-def test_wrong_overrides(write, override, named):
+def test_wrong_overrides_are_refused(write, override, named):
     assert named in refused(write("total_decisions: 1000\nseed: 3"), [override])
 
 
@@ -398,14 +399,14 @@ def billion_laughs():
     ],
     ids=["aliases", "latin-1", "depth", "digits", "size", "list as key", "tab", "nul"],
 )
-def test_files_that_are_meant_to_harm(tmp_path, content, named):
+def test_malicious_files_are_refused(tmp_path, content, named):
     path = tmp_path / "run.yaml"
     path.write_bytes(content)
     assert named in refused(path)
     assert all(line.isprintable() for line in refused(path).split("\n"))
 
 
-def test_what_a_resumed_run_may_change():
+def test_a_resumed_run_may_change_only_some_settings():
     config = TrainingConfig(total_decisions=1000)
     changed = config.changed(["total_decisions=2_000", "evaluation.games=5", "threads=1"])
     assert (changed.total_decisions, changed.evaluation.games, changed.threads) == (2000, 5, 1)
@@ -432,7 +433,7 @@ def test_overrides_are_a_list_of_texts(write, settings):
             change()
 
 
-def test_a_missing_file(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(
         FileNotFoundError, match=r"none\.yaml.*shipped configurations: .*armadora-quick"
     ):

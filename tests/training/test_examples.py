@@ -1,4 +1,4 @@
-"""The examples of RL libraries run; frameworks.py runs those with clashing pins."""
+"""The examples with RL libraries run. `frameworks.py` runs those whose versions conflict."""
 
 import json
 import sys
@@ -12,7 +12,10 @@ from armarl_training.examples import cleanrl, measured, sb3
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Use one thread, as the programs do: spinning threads starve each other on a busy machine."""
+    """Use one thread, as the programs do.
+
+    On a busy machine, several spinning threads slow each other.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -30,9 +33,9 @@ def row_of(make, decisions, monkeypatch, capsys, games=200):
 
 
 @pytest.mark.parametrize("make", [cleanrl.one_seat, cleanrl.all_seats])
-def test_cleanrl_s_loop_learns(make, monkeypatch, capsys):
+def test_cleanrl_s_loop_improves_the_policy(make, monkeypatch, capsys):
     row = row_of(make, 8192, monkeypatch, capsys)
-    assert row["after"][1] > row["before"][0]  # the interval's lower end
+    assert row["after"][1] > row["before"][0]  # the lower end of the confidence interval
     assert row["after"][0] > 0.55
 
 
@@ -42,11 +45,14 @@ def test_maskable_ppo_plays_no_illegal_action(make, monkeypatch, capsys):
 
 
 class _EnoughError(Exception):
-    """The first rollout is complete."""
+    """Raised when the first rollout is complete."""
 
 
-def test_cleanrl_s_advantages_are_those_of_a_slow_loop_by_seat(monkeypatch):
-    """Between two decisions of a seat others decide: their values must not be taken for its own."""
+def test_cleanrl_s_advantages_are_equal_to_those_of_a_slow_loop_for_each_seat(monkeypatch):
+    """Other seats decide between two decisions of a seat.
+
+    Their values must not be used as its own.
+    """
     turns, kept = [], []
     real = SelfPlayBatch.step
 
@@ -68,7 +74,7 @@ def test_cleanrl_s_advantages_are_those_of_a_slow_loop_by_seat(monkeypatch):
     movers = [first, *(seats for seats, _, _ in turns[:-1])]
     values, checked = rows.values.numpy(), 0
     for game in range(0, cleanrl.ENVS, 7):
-        own = {0: [], 1: []}  # by seat: the steps of its decisions in the game under way
+        own = {0: [], 1: []}  # by seat: the steps of its decisions in the current game
         for t in range(cleanrl.STEPS):
             own[int(movers[t][game])].append(t)
             over = turns[t][2][game] != 0

@@ -1,4 +1,4 @@
-"""Sparse passes over changes and legal actions, compared with passes over everything."""
+"""Sparse passes over changes and legal actions give the same results as dense passes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ GAMES = [
 @pytest.mark.parametrize(
     ("size", "secrets", "density"), [(1, 0, 0.5), (16, 3, 1.0), (335, 40, 0.06), (31, 17, 0.0)]
 )
-def test_entries_are_what_changes(dtype, size, secrets, density):
+def test_entries_are_the_changes_between_rows(dtype, size, secrets, density):
     device = OnCpu(make_game("armadora"))
     rng = np.random.default_rng(0)
     rows = rng.integers(1, 200, (50, size + secrets)).astype(dtype)
@@ -71,7 +71,7 @@ def test_entries_are_what_changes(dtype, size, secrets, density):
 
 
 @pytest.mark.parametrize("length", [1, 3, 100])
-def test_chains_are_what_a_seat_did_one_after_another(length):
+def test_chains_are_successive_decisions_of_a_seat(length):
     rng = np.random.default_rng(0)
     steps, games = 20, 7
     learners, movers = rng.random((steps, games)) < 0.7, rng.integers(3, size=(steps, games))
@@ -83,10 +83,10 @@ def test_chains_are_what_a_seat_did_one_after_another(length):
         assert chains.anew[k] == (who[:, k] != who[:, k - 1]).any()
         assert chains.anew[k] or at[k] > at[k - 1]
     assert chains.anew[0]
-    assert chains.anew.sum() == len(set(zip(*who.tolist(), strict=True)))  # each is in one piece
+    assert chains.anew.sum() == len(set(zip(*who.tolist(), strict=True)))  # chains are in one piece
 
 
-def test_whole_chains_are_dealt():
+def test_chains_are_dealt_whole_to_minibatches():
     rng = np.random.default_rng(0)
     chains = chains_of(rng.random((32, 40)) < 0.8, rng.integers(2, size=(32, 40)), 8)
     dealt = list(chains.dealt(rng, 5, 2))
@@ -106,15 +106,15 @@ def test_whole_chains_are_dealt():
     assert [len(part) for parts in nobody.dealt(rng, 1, 2) for part in parts] == [0, 0]
 
 
-def test_chains_are_short_enough_for_many_in_a_minibatch():
+def test_chains_are_short_enough_for_many_of_them_in_a_minibatch():
     assert chain_length(4096, 32, 2) == 32
     assert chain_length(1024, 64, 2) == 8
     assert chain_length(64, 64, 4) == 1
 
 
-def test_how_much_is_to_be_noted():
+def test_shares_of_entries_and_legal_actions_are_measured():
     armada, armadora = shares_of(make_game("armada")), shares_of(make_game("armadora"))
-    assert not armada.alike.any()  # features of two bytes
+    assert not armada.alike.any()  # each feature has two bytes
     assert armada.after < armada.anew < 0.1
     assert armada.legal < 0.1
     assert armadora.after < 0.05
@@ -126,7 +126,7 @@ def test_how_much_is_to_be_noted():
 
 
 def _learner(name, options, folder, looks, **network):
-    """A learner with opponents in some games, or with lookahead and no opponents."""
+    """Return a learner with opponents in some games, or with lookahead and no opponents."""
     settings = tiny.settings(
         game=name,
         options=options,
@@ -149,13 +149,13 @@ def _learner(name, options, folder, looks, **network):
     ],
 )
 @pytest.mark.parametrize("looks", [0, 1])
-def test_gradients_are_those_of_passes_over_everything(
+def test_gradients_are_equal_to_those_of_dense_passes(
     name, options, network, looks, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("armarl_training.learners.ppo.incremental.decision_chains.FEWEST", 8)
     learner = _learner(name, options, tmp_path, looks, **network)
     rng = np.random.default_rng(0)
-    with torch.no_grad():  # initial policies are nearly uniform
+    with torch.no_grad():  # initial policies would be nearly uniform
         for weights in learner._parameters:
             weights += torch.from_numpy(rng.normal(0, 0.1, weights.shape).astype(np.float32))
     playing = weights_of({"actor": learner.actor, "critic": learner.critic})
@@ -205,7 +205,7 @@ def test_gradients_are_those_of_passes_over_everything(
     ],
 )
 @pytest.mark.parametrize(("name", "options"), GAMES)
-def test_what_is_played_along_games_is_what_other_passes_play(name, options, network):
+def test_sparse_passes_along_games_give_the_outputs_of_dense_passes(name, options, network):
     game = make_game(name, **options)
     device, kept = OnCpu(game), IntegerObservations(game)
     config = NetworkConfig(**network)
@@ -240,7 +240,7 @@ def test_what_is_played_along_games_is_what_other_passes_play(name, options, net
         legal_logits = logits[:, :actions][legal]
         np.testing.assert_allclose(legal_logits, outputs[:, :actions][legal], **near)
         np.testing.assert_allclose(critic_logits, outputs[:, actions + 1 :], **near)
-        if step == 40:  # other weights
+        if step == 40:  # change the weights
             with torch.no_grad():
                 for weights in (*actor.parameters(), *critic.parameters()):
                     weights *= 0.9
@@ -249,7 +249,7 @@ def test_what_is_played_along_games_is_what_other_passes_play(name, options, net
         turn = batch.step([rng.choice(np.flatnonzero(row)) for row in legal])
 
 
-def test_where_they_suit():
+def test_incremental_passes_are_used_where_they_suit():
     def suits(game="armada", **changes):
         settings = {"total_decisions": 1, "game": game, "network": {"widths": [8]}} | changes
         return suit(TrainingConfig(**settings), make_game(game))

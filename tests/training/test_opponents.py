@@ -1,4 +1,4 @@
-"""Opponents in training: they do not change, and errors name the one that fails."""
+"""Opponents do not change during training, and errors name the opponent that fails."""
 
 import signal
 
@@ -12,7 +12,7 @@ from small_runs import TOTAL, assert_equal, config, signals
 
 
 @pytest.mark.parametrize("learner", ["ppo", "td", "maskable_ppo"])
-def test_nobody_takes_a_seat_in_a_game_under_way(tmp_path, learner):
+def test_an_opponent_is_not_replaced_during_a_game(tmp_path, learner):
     opponents = {"share": 1.0, "earlier": 1.0, "snapshot_every": 64, "pool_size": 1}
     settings = config(learner=learner, opponents=opponents, total_decisions=2 * TOTAL)
     run = start_run(settings, tmp_path / "run")
@@ -31,7 +31,7 @@ def test_nobody_takes_a_seat_in_a_game_under_way(tmp_path, learner):
     assert len(run.pool.snapshots) == 2
 
 
-def test_policies_that_are_named_by_path_stay_who_they_were(tmp_path):
+def test_an_opponent_given_by_path_keeps_its_weights(tmp_path):
     game = make_game("armadora")
     path = tiny.policy(tmp_path, game, seed=1, name="rival.safetensors")
     named = {"players": {str(path): 1.0}}
@@ -41,7 +41,7 @@ def test_policies_that_are_named_by_path_stay_who_they_were(tmp_path):
     assert whole.train()
     stopped = start_run(settings, tmp_path / "run")
     assert not stopped.train(signals(signal.SIGINT, after=1))
-    tiny.policy(tmp_path, game, seed=2, name="rival.safetensors")  # someone overwrites the file
+    tiny.policy(tmp_path, game, seed=2, name="rival.safetensors")  # somebody overwrites the file
     again = resume_run(tmp_path / "run")
     assert again.train()
     assert_equal(again, whole)
@@ -52,7 +52,7 @@ def test_policies_that_are_named_by_path_stay_who_they_were(tmp_path):
     assert match["standings"][1]["player"] == "rival:noise=0.1"
 
 
-def test_the_best_of_two_runs_are_called_by_their_runs(tmp_path):
+def test_two_policies_named_best_are_told_apart_by_their_runs(tmp_path):
     game = make_game("armadora")
     paths = [tiny.policy(tmp_path / run, game, name="best.safetensors") for run in ("one", "two")]
     settings = config(opponents={"players": dict.fromkeys(map(str, paths), 1.0)})
@@ -75,7 +75,7 @@ def test_policies_are_not_copied_through_links(tmp_path):
     assert list(elsewhere.iterdir()) == []
 
 
-def test_players_of_one_name_are_refused(tmp_path):
+def test_two_players_with_the_same_name_are_refused(tmp_path):
     game = make_game("armadora")
     for folder in ("one", "other"):
         (tmp_path / folder).mkdir()
@@ -89,7 +89,7 @@ def test_players_of_one_name_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("answers", [0, 30])
-def test_a_player_who_fails_is_named_and_the_way_on_is_told(tmp_path, answers):
+def test_an_error_names_the_player_that_failed_and_how_to_continue(tmp_path, answers):
     named = {"players": {"tiny:Faulty": 1.0}, "share": 1.0, "earlier": 0.0}
     settings = config(opponents=named, checkpoint_every_minutes=1e-6)
     run = start_run(settings, tmp_path / "run", code=True)

@@ -1,4 +1,4 @@
-"""Passes through actor and critic: those written by hand against automatic differentiation."""
+"""Hand-written passes through actor and critic are equal to automatic differentiation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from armarl_training.networks.integer_observations import IntegerObservations
         ("armada", 2, (8,), None),
     ],
 )
-def test_passes_written_out_are_those_of_automatic_differentiation(
+def test_hand_written_passes_are_equal_to_automatic_differentiation(
     name, players, widths, critic_widths, activation, precision, apart
 ):
     game = make_game(name, players=players)
@@ -64,7 +64,7 @@ def test_passes_written_out_are_those_of_automatic_differentiation(
         torch.testing.assert_close(found / scale, wanted / scale, atol=apart, rtol=apart)
 
 
-def test_other_networks_are_left_to_automatic_differentiation():
+def test_other_networks_use_automatic_differentiation():
     game = make_game("armadora")
     kept = IntegerObservations(game)
     for config in (

@@ -1,4 +1,4 @@
-"""Parts of our PPO: advantages seat by seat, hand-written losses, stored positions."""
+"""Parts of the learner `ppo`: advantages of each seat, hand-written losses, stored positions."""
 
 import numpy as np
 import pytest
@@ -42,12 +42,12 @@ CPU = OnCpu(make_game("armadora"))
 
 
 def plain_advantages(movers, learners, ends, rewards, values, last, policy_lambda, value_lambda):
-    """One game: forward from each decision, by the definition."""
+    """Compute the advantages and targets of one game by their definition, without recursion."""
     steps, players = values.shape
     advantages, targets = np.zeros(steps), np.zeros((steps, players))
 
     def decisions_from(t, seat):
-        """The values of the seat's own decisions in the game from step t on."""
+        """Return the values of the seat's own decisions in the game from step t on."""
         own = []
         for k in range(t, steps):
             if learners[k] and movers[k] == seat:
@@ -57,7 +57,7 @@ def plain_advantages(movers, learners, ends, rewards, values, last, policy_lambd
         return own
 
     def end_after(t, seat):
-        """The value at the end of the game, or at the learner's last turn."""
+        """Return the seat's value at the end of the game, or at the learner's last turn."""
         for k in range(t, steps):
             if ends[k] != PLAYING:
                 return rewards[k, seat]
@@ -65,7 +65,7 @@ def plain_advantages(movers, learners, ends, rewards, values, last, policy_lambd
         return known[seat]
 
     def estimate(chain, end, factor):
-        """The sum of factor^k times the k-th temporal difference."""
+        """Return the sum of factor^k times the k-th temporal difference."""
         following = [*chain[1:], end]
         return sum(factor**k * (following[k] - chain[k]) for k in range(len(chain)))
 
@@ -85,8 +85,8 @@ def plain_advantages(movers, learners, ends, rewards, values, last, policy_lambd
 
 @pytest.mark.parametrize("learning", [1.0, 0.5])
 @pytest.mark.parametrize("players", PLAYERS)
-def test_advantages_are_those_of_the_definition(players, learning):
-    """The learner decides in all games, or in a random half of them."""
+def test_advantages_match_their_definition(players, learning):
+    """The learner decides at all steps, or at a random half of them."""
     rng = np.random.default_rng(players)
     steps, games = 40, 6
     movers = rng.integers(players, size=(steps, games))
@@ -114,8 +114,8 @@ def test_advantages_are_those_of_the_definition(players, learning):
         np.testing.assert_allclose(targets[:, i], wanted_targets, atol=1e-5)
 
 
-def test_a_return_arrives_at_each_seat_s_last_decision():
-    """Without bootstrapping, every decision gets its own seat's return, whichever ends the game."""
+def test_the_return_reaches_each_seat_s_last_decision():
+    """Without bootstrapping, a decision gets its seat's return, whichever seat ends the game."""
     movers = np.array([[0], [1], [1], [2], [0]])
     ends = np.array([[PLAYING]] * 4 + [[ENDED]], np.int8)
     rewards = np.zeros((5, 1, 3), np.float32)
@@ -136,11 +136,11 @@ def test_a_return_arrives_at_each_seat_s_last_decision():
 
 
 @pytest.mark.parametrize("magnet_weight", [0.0, 0.3])
-def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
+def test_gradients_are_equal_to_automatic_differentiation(magnet_weight):
     rng = np.random.default_rng(0)
     n, actions, players, clip, entropy_weight, value_weight = 64, 21, 3, 0.2, 0.05, 0.5
-    looks = 2  # lookahead actions
-    # Numbers that bfloat16 holds exactly, too.
+    looks = 2  # number of lookahead actions
+    # bfloat16 represents all these numbers exactly.
     outputs = torch.from_numpy(rng.normal(size=(n, actions + 1 + players))).bfloat16().float()
     magnets = torch.from_numpy(rng.normal(size=(n, actions + 1)).astype(np.float32))
     legal = rng.random((n, actions)) < 0.5
@@ -204,12 +204,12 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     assert explained_variance(sums / n) == pytest.approx(explained, abs=1e-5)
 
 
-def test_statistics_lie_where_their_names_say():
+def test_statistics_are_in_the_order_of_their_names():
     assert [getattr(losses, name.upper()) for name in losses.REPORTED] == list(range(7))
 
 
-def test_the_average_is_at_first_the_mean_of_all_weights(tmp_path):
-    """Otherwise the initial weights would dominate it for thousands of steps."""
+def test_the_average_of_weights_begins_as_their_plain_mean(tmp_path):
+    """With a fixed decay, the initial weights would dominate the average for thousands of steps."""
     config = TrainingConfig(**tiny.settings(ppo={"rollout_length": 16, "minibatch": 64}))
     learner = Run(config, tmp_path).learner
     take_step, seen = learner._take_step, [learner.policy(average=False).tensors]
@@ -227,7 +227,7 @@ def test_the_average_is_at_first_the_mean_of_all_weights(tmp_path):
         np.testing.assert_allclose(average, mean, atol=1e-6)
 
 
-def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
+def test_actions_are_drawn_from_the_softmax_of_the_legal_logits():
     logits = np.tile(np.array([[1.0, 2.0, 0.5, 3.0, 9.0]], np.float32), (20_000, 1))
     masks = np.tile(np.array([[0b11010000]], np.uint8), (20_000, 1))  # the last output is no action
     actions, log_probs = np.empty((20_000, 2), np.int64), np.empty((20_000, 2), np.float32)
@@ -249,7 +249,7 @@ def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_what_networks_read_is_rounded_as_torch_rounds(precision):
+def test_network_inputs_are_rounded_as_torch_rounds(precision):
     game = make_game("armada", players=3, cards=True)
     kept = IntegerObservations(game)
     states, seats = tiny.positions(game, 80)
@@ -275,7 +275,7 @@ def test_what_networks_read_is_rounded_as_torch_rounds(precision):
     ("name", "options"),
     [("armadora", {"players": 3, "advanced": True}), ("armada", {"players": 2, "cards": True})],
 )
-def test_what_is_kept_of_a_position_is_exact(name, options):
+def test_stored_positions_are_exact(name, options):
     game = make_game(name, **options)
     kept = IntegerObservations(game)
     states, seats = tiny.positions(game, 40)
@@ -298,7 +298,7 @@ def test_what_is_kept_of_a_position_is_exact(name, options):
     )
 
 
-def test_in_four_seats_partners_sit_together(tmp_path):
+def test_partners_in_games_of_four_are_the_same_player(tmp_path):
     game = make_game("armadora", players=4)
     config = OpponentConfig(share=0.5, earlier=0, players={"random": 1})
     pool = OpponentPool(game, config, tmp_path)
@@ -306,7 +306,7 @@ def test_in_four_seats_partners_sit_together(tmp_path):
     foreign = (play.lineups != LEARNER).any(axis=1)
     assert 0.4 < foreign.mean() < 0.6
     lineups = play.lineups[foreign]
-    assert np.array_equal(lineups[:, :2], lineups[:, 2:])  # partners hold seats 0, 2 and 1, 3
+    assert np.array_equal(lineups[:, :2], lineups[:, 2:])  # seats 0 and 2 are partners, and 1 and 3
     assert ((lineups == LEARNER).sum(axis=1) == 2).all()
 
     def critic_values(features, secrets):
@@ -322,8 +322,8 @@ def test_in_four_seats_partners_sit_together(tmp_path):
     assert not (rollout.ends != PLAYING).any()
 
 
-def test_games_begin_at_random(tmp_path):
-    """Nothing is learned from a random opening, in which all players' actions are random."""
+def test_some_games_begin_with_a_random_opening(tmp_path):
+    """Nothing is learned from a random opening, because all its actions are random."""
     game, games, longest = make_game("armadora", board="mini"), 600, 4
     config = OpponentConfig(share=0.5, earlier=0, players={"greedy": 1})
     pool = OpponentPool(game, config, tmp_path)
@@ -344,7 +344,7 @@ def test_games_begin_at_random(tmp_path):
     assert 0.4 < counts[0] / games < 0.6
     assert counts[1:].min() > 40
     lineups, rollout = play.lineups.copy(), play.play(first, critic_values)
-    for t in range(longest):  # no game ends before, so lineups do not change
+    for t in range(longest):  # games are longer than the openings, so lineups do not change
         held = np.take_along_axis(lineups, rollout.movers[t][:, None], axis=1)[:, 0]
         opening, taken = left > t, rollout.actions[t, :, 0]
         assert np.array_equal(rollout.learners[t], ~opening & (held == LEARNER))
@@ -353,7 +353,7 @@ def test_games_begin_at_random(tmp_path):
         likeliest = taken == legal.argmax(axis=1)
         assert likeliest[rollout.learners[t]].all()
         assert likeliest[opening].mean() < 0.5
-    began = play.save()[0]["openings"]  # openings of games that have begun since
+    began = play.save()[0]["openings"]  # the openings of the games that began in this rollout
     assert began.any()
     assert began.max() <= longest
     other = SelfPlay(game, pool, games, **settings)
@@ -366,8 +366,8 @@ def test_games_begin_at_random(tmp_path):
         other.restore(*damaged)
 
 
-def test_what_is_looked_at_is_what_would_follow():
-    """Each lookahead action leads where the game would go, as the next seat to move sees it."""
+def test_lookahead_sees_the_positions_that_would_follow():
+    """Each lookahead action gives the game's next position, as the next seat to move sees it."""
     game = make_game("armadora", players=3)
     kept = IntegerObservations(game)
     states, movers = tiny.positions(game, 30)
@@ -408,8 +408,11 @@ def test_what_is_looked_at_is_what_would_follow():
 
 
 @every_variant
-def test_every_variant_is_learnt_from(variant, tmp_path):
-    """One rollout and its update. Some variants hide nothing, so the critic sees no more."""
+def test_every_variant_can_be_learned_from(variant, tmp_path):
+    """One rollout and its update.
+
+    In some variants nothing is hidden, so the critic sees no more.
+    """
     settings = tiny.settings(game=variant.game, options=dict(variant.options))
     run = Run(TrainingConfig(**settings), tmp_path)
     figures = run.learner.iterate(0.0)
@@ -417,11 +420,11 @@ def test_every_variant_is_learnt_from(variant, tmp_path):
     assert all(np.isfinite(figure) for figure in figures.values())
 
 
-def test_nothing_is_learnt_where_rivals_are_to_move(tmp_path):
+def test_nothing_is_learned_from_turns_of_opponents(tmp_path):
     settings = tiny.settings(ppo={"rollout_length": 1, "minibatch": 8})
     learner = Run(TrainingConfig(**settings), tmp_path).learner
     (games,) = learner.shards.parts
-    games.self_play.lineups[:] = 0  # the pool's first player, in all seats
+    games.self_play.lineups[:] = 0  # the pool's first player has all seats
     before = learner.policy(average=False).tensors
     figures = learner.iterate(0.0)
     assert all(np.isfinite(figure) for figure in figures.values())
@@ -431,7 +434,7 @@ def test_nothing_is_learnt_where_rivals_are_to_move(tmp_path):
 
 
 def learned(tmp_path, threads):
-    """Return the first minibatch's gradient and the weights after an update, by so many threads."""
+    """Return the first minibatch's gradient, and the weights after an update, with `threads`."""
     settings = tiny.settings(game="armada", options={"cards": True}, threads=threads)
     settings["ppo"] = {**settings.get("ppo", {}), "precision": "float32"}
     learner = Run(TrainingConfig(**settings), tmp_path / str(threads)).learner
@@ -447,19 +450,19 @@ def learned(tmp_path, threads):
     return [part.numpy() for part in gradients[0]], weights
 
 
-def test_threads_that_share_a_minibatch_learn_the_same(tmp_path):
-    """Only the order of sums differs; the same number of threads learns the same to the byte."""
+def test_several_threads_learn_the_same_as_one(tmp_path):
+    """Only the order of sums differs. The same number of threads gives exactly the same weights."""
     (tmp_path / "again").mkdir()
     alone, together = learned(tmp_path, 1), learned(tmp_path, 2)
     again = learned(tmp_path / "again", 2)
     for one, two in zip(alone[0], together[0], strict=True):
         np.testing.assert_allclose(one, two, atol=1e-7)
     for one, two, three in zip(alone[1], together[1], again[1], strict=True):
-        np.testing.assert_allclose(one, two, atol=2e-3)  # Adam divides by the gradient's size
+        np.testing.assert_allclose(one, two, atol=2e-3)  # Adam divides by the size of the gradient
         assert np.array_equal(two, three)
 
 
-def test_an_error_of_a_thread_is_told():
+def test_an_error_in_a_thread_reaches_the_caller():
     def fail(number):
         raise ValueError(f"no {number}")
 

@@ -1,4 +1,4 @@
-"""Settings of a process that learns."""
+"""Settings of a training process."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ for _ in range(10):
     used()
 print(faults() - before)
 """
-SIZE = 48 << 20  # more than glibc ever keeps by itself
+SIZE = 48 << 20  # more than glibc ever keeps without our setting
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="this is about glibc's malloc")
-def test_memory_that_is_freed_is_kept() -> None:
+def test_freed_memory_is_kept_for_reuse() -> None:
     def faults(settled: bool) -> int:
         code = FAULTS.format(settled=settled, size=SIZE)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -37,7 +37,7 @@ def test_memory_that_is_freed_is_kept() -> None:
     assert faults(settled=False) > 10 * faults(settled=True)
 
 
-def test_threads_and_tiny_numbers() -> None:
+def test_the_number_of_threads_and_flushing_of_denormals_are_set() -> None:
     code = (
         "import torch; from armarl_training.common.process import settle; settle(3); "
         "print(torch.get_num_threads(), float(torch.tensor([1e-39]) * 0.5))"

@@ -1,4 +1,4 @@
-"""A run's progress: its table, its curve, the rating, and what its policy keeps of them."""
+"""The progress of a run: its table, curve and ratings, and the copy of them in its policy."""
 
 import csv
 import errno
@@ -36,7 +36,7 @@ SETTINGS = TrainingConfig(
 
 
 def stopped_once(folder):
-    """Stop a run after its first update, and resume it to its end."""
+    """Stop a run after its first update, and resume it until its end."""
     run = start_run(SETTINGS, folder)
     assert not run.train(lambda _report: os.kill(os.getpid(), signal.SIGINT))
     assert resume_run(folder).train()
@@ -47,8 +47,8 @@ def table(folder):
         return list(csv.DictReader(file))
 
 
-def test_events_before_the_first_checkpoint_are_taken_back(tmp_path, monkeypatch):
-    """TensorBoard once showed them twice if a run was killed before it and started again."""
+def test_events_before_the_first_checkpoint_are_removed_by_a_restart(tmp_path, monkeypatch):
+    """Regression: TensorBoard showed them twice if a run was killed and started again."""
     from torch.utils import tensorboard
 
     seen = []
@@ -62,18 +62,21 @@ def test_events_before_the_first_checkpoint_are_taken_back(tmp_path, monkeypatch
     start_run(SETTINGS, tmp_path / "run").close()
     run = resume_run(tmp_path / "run")
     assert not run.train(lambda _report: os.kill(os.getpid(), signal.SIGINT))
-    assert run.train()  # in another file, and nothing in the one before is removed
+    assert run.train()  # the second call writes to a new file, and removes nothing from the old one
     assert seen == [0, None]
 
 
 def curve_of(path):
-    """Return the curve that a policy keeps of its run, without the time."""
+    """Return the curve that a policy contains of its run, without times."""
     rows = read_policy_metadata(path)["training"]["curve"]
     return [{name: value for name, value in row.items() if name != "minutes"} for row in rows]
 
 
-def test_the_progress_of_a_run(tmp_path):
-    """Anchors are met at checkpoints; the best policy is kept; the table continues after a stop."""
+def test_a_run_keeps_its_progress(tmp_path):
+    """It plays the anchors at checkpoints and keeps the best policy.
+
+    Its table continues after a stop.
+    """
     stopped_once(tmp_path / "run")
     rows = table(tmp_path / "run")
     decisions = [float(row["decisions"]) for row in rows]
@@ -89,12 +92,12 @@ def test_the_progress_of_a_run(tmp_path):
     words = ElementTree.fromstring(drawing).itertext()
     assert {"games won", "decisions learned from", "rating (Elo points)"} <= set(words)
     ratings = [float(row["rating"]) for row in rows if row["rating"]]
-    # with one anchor it follows from the win rate, with a tenth of a game drawn in addition
-    shares = [(4 * rate + 0.1) / 4.2 for rate in rates]  # 2 tables, each with its tenth
+    # With one anchor, the rating follows from the win rate, after a tenth of a drawn game is added.
+    shares = [(4 * rate + 0.1) / 4.2 for rate in rates]  # 2 tables, each with its tenth of a game
     assert ratings == pytest.approx([400 * np.log10(x / (1 - x)) for x in shares], abs=0.01)
 
 
-def test_events_after_a_kill_are_not_there_twice(tmp_path):
+def test_events_after_the_last_checkpoint_are_not_shown_twice_after_a_kill(tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     def note(log, steps):
@@ -103,7 +106,7 @@ def test_events_after_a_kill_are_not_there_twice(tmp_path):
 
     killed = ProgressLog(tmp_path)
     note(killed, (10, 20))
-    killed.draw()  # together with the checkpoint
+    killed.draw()  # as at each checkpoint
     note(killed, (30, 40))
     killed.close()
     log = ProgressLog(tmp_path)
@@ -118,11 +121,12 @@ def test_events_after_a_kill_are_not_there_twice(tmp_path):
 @pytest.mark.parametrize(
     "variant", [("armadora", {}), ("armadora", {"players": 3}), ("armadora", {"players": 4})]
 )
-def test_the_rating_among_anchors(variant, tmp_path):
-    """A copy of an anchor gets the anchor's rating, and the anchors' own games count.
+def test_a_copy_of_an_anchor_gets_the_rating_of_the_anchor(variant, tmp_path):
+    """The ratings also count the games between anchors.
 
-    The copy and the anchor draw no random numbers. So the games of a deal are one and the same
-    wherever they sit, and each meets the other anchor in the very same games.
+    The copy and the anchor draw no random numbers. So they play a deal in the same way at every
+    seat,
+    and each plays exactly the same games against the other anchor.
     """
     game = make_game(variant[0], **variant[1])
     anchor = str(tiny.policy(tmp_path, game, seed=3))
@@ -140,13 +144,16 @@ def test_the_rating_among_anchors(variant, tmp_path):
     assert anchors.measure(greedy) == (rates, rating)
 
 
-def test_ratings_by_other_anchors_are_in_no_line_with_those_before(tmp_path):
-    """The table keeps all. The curve and the policies have those of the current anchors."""
+def test_ratings_with_other_anchors_are_not_in_the_curve(tmp_path):
+    """The table keeps all ratings.
+
+    The curve and the policies have only those with the current anchors.
+    """
     folder = tmp_path / "run"
     assert start_run(SETTINGS, folder).train()
     before = [row["rating"] for row in table(folder)]
     more = ["total_decisions=2560", "evaluation.opponents=[greedy,random]"]
-    resume_run(folder, more).close()  # as if it had been killed before its first checkpoint
+    resume_run(folder, more).close()  # as if the run had been killed before its first checkpoint
     run = resume_run(folder)
     assert not run.log.measured()
     seen = []
@@ -172,19 +179,19 @@ def test_ratings_by_other_anchors_are_in_no_line_with_those_before(tmp_path):
 
 
 def drawn_ratings(folder):
-    """Return the number of points in the line of ratings."""
+    """Return the number of points in the curve of ratings."""
     drawing = ElementTree.fromstring((folder / "curve.svg").read_text("utf-8"))
     (line,) = (shape for shape in drawing.iter() if shape.get("stroke") == "#000")
     return len(line.get("points").split())
 
 
-# --- what a policy keeps of it -------------------------------------------------------------------
+# --- the copy of a run's progress in its policy --------------------------------------------------
 
 
-def test_a_policy_keeps_how_it_came_on(tmp_path):
-    """Its progress is the same whether its run was stopped or not, and equals the table's.
+def test_a_policy_contains_the_progress_of_its_run(tmp_path):
+    """The progress is equal to the run's table, even if the run was stopped in between.
 
-    This includes the best policy so far.
+    The best policy so far also contains it.
     """
     stopped_once(tmp_path / "stopped")
     assert start_run(SETTINGS, tmp_path / "whole").train()
@@ -204,7 +211,7 @@ def test_a_policy_keeps_how_it_came_on(tmp_path):
     assert "short matches against the anchors" in card_text(card)
 
 
-def test_a_policy_says_what_it_was_trained_on(tmp_path):
+def test_a_policy_contains_the_hardware_of_its_training(tmp_path):
     path = start_run(SETTINGS, tmp_path / "run").export()
     assert read_policy_metadata(path)["training"]["hardware"] == {
         "processor": processor(),
@@ -217,7 +224,7 @@ def test_a_policy_says_what_it_was_trained_on(tmp_path):
     )
 
 
-def test_a_policy_keeps_a_hundred_rows_at_most(tmp_path):
+def test_a_policy_contains_at_most_a_hundred_rows(tmp_path):
     log = ProgressLog(tmp_path)
     log.rows = [{"decisions": 10.0 * k, "minutes": 1.0, "rating": k + 1 / 3} for k in range(1234)]
     kept = log.measured()
@@ -226,8 +233,8 @@ def test_a_policy_keeps_a_hundred_rows_at_most(tmp_path):
     assert kept[-1]["rating"] == 1233.33
 
 
-def test_no_row_is_lost_for_its_many_decisions(tmp_path):
-    """Decisions were once written to six digits, so that a row lay after its own checkpoint."""
+def test_no_row_is_lost_when_the_number_of_decisions_is_large(tmp_path):
+    """Regression: six digits were written, so a row could seem later than its own checkpoint."""
     log = ProgressLog(tmp_path)
     log.rows = [{"decisions": 29_107_850.0, "minutes": 9.25, "rating": 123.456789}]
     log.draw()
@@ -236,15 +243,15 @@ def test_no_row_is_lost_for_its_many_decisions(tmp_path):
     assert again.rows == [{"decisions": 29_107_850.0, "minutes": 9.25, "rating": 123.457}]
 
 
-def test_a_curve_of_ratings_whose_difference_is_too_large():
+def test_a_curve_can_show_ratings_with_an_overflowing_difference():
     rows = [{"decisions": x, "rating": y} for x, y in ((0, 1e308), (1, -1e308), (2, 0.0))]
     assert ElementTree.fromstring(curve(rows)) is not None
     assert "inf" not in curve(rows)
     assert "nan" not in curve(rows)
 
 
-def test_returns_of_three_are_drawn_as_win_rates():
-    """Losing all games of three was once drawn as 25 %."""
+def test_returns_of_three_sides_are_drawn_as_win_rates():
+    """Regression: the curve of a game with three sides showed 25 % if all games were lost."""
     rows = [
         {"decisions": x, f"{RETURNS}greedy": y} for x, y in ((0.0, -0.5), (1.0, 0.0), (2.0, 1.0))
     ]
@@ -260,7 +267,7 @@ def test_returns_of_three_are_drawn_as_win_rates():
 
 
 class _Full:
-    """A writer of events whose disk is full, from its start or from its first event on."""
+    """A writer of events whose disk is full, from the start or from the first event."""
 
     def __init__(self, *_arguments, at_once=False, **_more):
         if at_once:
@@ -273,8 +280,8 @@ class _Full:
 
 
 @pytest.mark.parametrize("broken", ["tensorboard", "start", "events", "progress.csv", "curve.svg"])
-def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatch, caplog):
-    """Regression: without TensorBoard's folder, or room there, a run ended without a checkpoint."""
+def test_a_run_continues_if_its_progress_cannot_be_written(broken, tmp_path, monkeypatch, caplog):
+    """Regression: if TensorBoard's folder was missing or full, a run ended without a checkpoint."""
     from torch.utils import tensorboard
 
     if broken in ("start", "events"):
@@ -297,7 +304,7 @@ def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatc
     assert len(told) == 1
     assert f"{shown} cannot be written" in told[0]
     if broken == "progress.csv":
-        (tmp_path / "run" / broken).rmdir()  # the next run would ask for that
+        (tmp_path / "run" / broken).rmdir()  # the next run would refuse this folder
     run = resume_run(tmp_path / "run", ["total_decisions=1536"])
     assert run.decisions >= 1536
     run.close()

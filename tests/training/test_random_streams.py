@@ -1,11 +1,11 @@
-"""The random streams of a run still give the numbers that they always gave."""
+"""The random streams of a run still produce the numbers of earlier versions."""
 
 import numpy as np
 
 from armarl_training.common.random_streams import Stream, entropy, generator
 
 
-def test_streams_are_seeded_as_ever():
+def test_streams_are_seeded_as_in_earlier_versions():
     for stream, seeded in [
         (generator(7, Stream.GAMES, 3), (7, 1, 3)),
         (generator(7, Stream.GAMES, 3, 20), (7, 1, 3, 20)),

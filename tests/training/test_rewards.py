@@ -1,4 +1,4 @@
-"""Rewards of one's own: learnt by every learner that can, and checked."""
+"""Users' rewards are checked, and each learner that supports them can learn them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _found_by_name(monkeypatch: Any) -> None:
 
 
 def half(game: Any, states: Any) -> Any:
-    """Half of what a victory is worth."""
+    """Return half of the reward of a victory."""
     return game.returns(states, np.arange(states.size)) / 2
 
 
@@ -38,7 +38,7 @@ def generous(game: Any, states: Any) -> Any:
 
 
 def own(game: Any, states: Any) -> Any:
-    """A number for each player of a team."""
+    """Return a reward for each player, also within a team."""
     return np.tile([0.5, -0.5, -0.5, 0.5], (states.size, 1))
 
 
@@ -75,7 +75,7 @@ thing = 5
         ("thing", "is not a function"),
     ],
 )
-def test_a_function_that_is_no_reward_leaves_no_folder(
+def test_a_function_that_is_not_a_reward_leaves_no_folder(
     tmp_path: Path, name: str, said: str
 ) -> None:
     settings = config(options={"players": 4}, reward=f"{HERE}:{name}")
@@ -84,7 +84,7 @@ def test_a_function_that_is_no_reward_leaves_no_folder(
     assert not (tmp_path / "run").exists()
 
 
-def test_it_is_imported_with_permission_alone(tmp_path: Path) -> None:
+def test_a_user_s_reward_is_imported_only_with_permission(tmp_path: Path) -> None:
     settings = config(reward=f"{HERE}:half")
     with pytest.raises(ConfigError, match="to import user code, train with --code"):
         start_run(settings, tmp_path / "run")
@@ -95,8 +95,8 @@ def test_it_is_imported_with_permission_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("learner", ["ppo", "td", "maskable_ppo"])
-def test_every_learner_learns_it(tmp_path: Path, learner: str) -> None:
-    """With half the reward, the learner's returns are half of those of `win`, game by game."""
+def test_every_learner_learns_a_user_s_reward(tmp_path: Path, learner: str) -> None:
+    """With half the reward, the learner's return in each game is half of its return for `win`."""
     recent = {}
     for reward in ("win", f"{HERE}:half"):
         opponents = {"share": 1.0, "earlier": 0, "players": {"random": 1}}
@@ -120,7 +120,7 @@ def _rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-def test_ppo_s_rollout_holds_it() -> None:
+def test_a_rollout_of_ppo_contains_a_user_s_reward() -> None:
     from armarl_training.learners.ppo.rollout.rollout import SelfPlay
 
     game = make_game("armadora", board="mini")
@@ -150,13 +150,13 @@ def start_pool(game: Any) -> Any:
 @pytest.mark.parametrize(
     "changes", [{"device": "cuda"}, {"ppo": {"looks": 1}, "opponents": {"share": 0}}]
 )
-def test_compiled_loops_know_no_python(changes: dict[str, Any]) -> None:
+def test_settings_that_need_a_compiled_reward_are_refused(changes: dict[str, Any]) -> None:
     base = {"total_decisions": 1000, "reward": f"{HERE}:half"}
     with pytest.raises(ValueError, match=r"needs device: cpu and ppo\.looks: 0"):
         TrainingConfig.model_validate(base | changes)
 
 
-def test_a_reward_of_the_game_is_its_own() -> None:
+def test_a_reward_of_the_game_is_used_directly() -> None:
     reward = Reward(FOUR, "gold")
     assert (reward.compiled, reward.is_own) == ("gold", False)
     states = FOUR.new_states(np.arange(5))

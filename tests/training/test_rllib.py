@@ -1,4 +1,4 @@
-"""RLlib's PPO on our environments: a few real iterations, here and in a Ray worker."""
+"""RLlib's PPO learns in our environments for a few iterations, locally and in a Ray worker."""
 
 import os
 
@@ -15,17 +15,17 @@ DECISIONS = 128  # per iteration
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    """Two cores of this machine, with workers that see our sources."""
+    """Start a Ray cluster with two cores of this machine, whose workers can import our sources."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT / "envs", ROOT / "training"))))
-        patch.setenv("RAY_worker_niceness", "0")  # otherwise other processes starve them
+        patch.setenv("RAY_worker_niceness", "0")  # otherwise other processes slow the workers down
         ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
         yield
         ray.shutdown()
 
 
 def trained(config, runners, iterations=2):
-    """Return the algorithm after some iterations, its results, and its runners' illegal actions."""
+    """Return the results of some iterations, and the number of illegal actions in its runners."""
     algorithm = (
         config.env_runners(num_env_runners=runners, num_envs_per_env_runner=4)
         .learners(num_learners=0)
@@ -42,7 +42,7 @@ def trained(config, runners, iterations=2):
 
 
 def weights(algorithm):
-    """Return every weight of the learner, by name."""
+    """Return all weights of the learner, by name."""
     kept = algorithm.learner_group.get_weights()
     return {
         f"{policy}/{name}": torch.as_tensor(array).clone()
@@ -52,10 +52,13 @@ def weights(algorithm):
 
 
 def illegal_actions(algorithm):
-    """Count games ended by one; RLlib's own probe of an environment uses unmasked actions."""
+    """Count the games that an illegal action ended.
+
+    RLlib's own check of an environment has no masks.
+    """
 
     def of(runner):
-        if runner.env is None:  # the local one, if workers run the environments
+        if runner.env is None:  # this is the local runner, and workers run the environments
             return 0
         inside = getattr(runner.env, "envs", None)
         games = [one.unwrapped.env for one in inside] if inside else [runner.env.unwrapped]
@@ -64,8 +67,8 @@ def illegal_actions(algorithm):
     return sum(algorithm.env_runner_group.foreach_env_runner(of))
 
 
-def test_one_seat_against_the_greedy_player():
-    """A beginner loses to it. If rewards from others' moves were lost, the return would be 0."""
+def test_one_seat_can_learn_against_the_greedy_player():
+    """A beginner loses to it. If rewards during others' turns were lost, the return would be 0."""
     config = rllib.one_seat(PPOConfig(), "armadora", opponents="greedy")
     results, illegal = trained(config, runners=0)
     assert illegal == 0
@@ -76,8 +79,8 @@ def test_one_seat_against_the_greedy_player():
     assert played["episode_return_mean"] < -0.5
 
 
-def test_self_play_in_a_worker():
-    """The returns of every game add up to 0: the loser gets its own, whichever seat ended it."""
+def test_self_play_learns_in_a_worker():
+    """The returns of every game add up to 0, so the loser also gets its return at the end."""
     config = rllib.self_play(PPOConfig(), "armadora", board="mini")
     results, illegal = trained(config, runners=1)
     assert illegal == 0
@@ -88,6 +91,6 @@ def test_self_play_in_a_worker():
 
 
 @pytest.mark.parametrize("make", [rllib.one_seat, rllib.self_play])
-def test_another_option_is_refused(make):
+def test_an_unknown_option_is_refused(make):
     with pytest.raises(TypeError, match="colour"):
         make(PPOConfig(), "armadora", colour="red")

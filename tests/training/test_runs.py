@@ -40,20 +40,22 @@ LEARNERS = {
 
 @pytest.fixture(scope="module", params=LEARNERS)
 def whole(request, tmp_path_factory):
-    """An uninterrupted run of each learner."""
+    """Return an uninterrupted run of each learner."""
     settings = config(**LEARNERS[request.param])
     run = start_run(settings, tmp_path_factory.mktemp("runs") / "whole")
     assert run.train()
     return run
 
 
-# --- stopped and resumed -------------------------------------------------------------------------
+# --- stopping and resuming -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda s: s.name)
 @pytest.mark.parametrize("updates", [1, 3])
-def test_a_stopped_run_goes_on_as_if_it_had_not_been(tmp_path, whole, number, updates, capsys):
-    """Bit by bit: weights, optimiser, games in play, random generators, pool, counters."""
+def test_a_stopped_run_continues_as_if_it_had_not_been_stopped(
+    tmp_path, whole, number, updates, capsys
+):
+    """Weights, optimiser, games, random generators, pool and counters are equal bit by bit."""
     before = signal.getsignal(number)
     run = start_run(whole.config, tmp_path / "run")
     assert not run.train(signals(number, after=updates - 1))
@@ -67,7 +69,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_been(tmp_path, whole, number, up
     assert_equal(again, whole)
 
 
-def test_a_run_stopped_after_every_update(tmp_path, whole):
+def test_a_run_can_stop_after_every_update(tmp_path, whole):
     run, stops = start_run(whole.config, tmp_path / "run"), 0
     while not run.train(signals(signal.SIGINT, after=0)):
         del run
@@ -87,7 +89,7 @@ def test_a_head_start_is_not_repeated(tmp_path):
     assert_equal(again, run)
 
 
-def test_a_run_stopped_during_its_head_start_begins_it_again(tmp_path):
+def test_a_run_stopped_during_its_head_start_repeats_the_head_start(tmp_path):
     settings = config(total_decisions=ROLLOUT, imitation={"games": 24, "games_at_once": 8})
     run = start_run(settings, tmp_path / "whole")
     assert run.train()
@@ -99,7 +101,7 @@ def test_a_run_stopped_during_its_head_start_begins_it_again(tmp_path):
 
     stopped = start_run(settings, tmp_path / "stopped")
     assert not stopped.train(stop)
-    assert len(lots) == 1  # out of three
+    assert len(lots) == 1  # the head start has three reports
     assert not (tmp_path / "stopped" / checkpoint.FILE).exists()
     again = resume_run(tmp_path / "stopped")
     assert again.train()
@@ -120,11 +122,11 @@ def test_the_time_limit_ends_the_head_start(tmp_path):
     again = resume_run(tmp_path / "run", ["time_limit_minutes=null"])
     seen = []
     assert again.train(lambda report: seen.append(report.headline))
-    assert not any(seen)  # imitation is over
+    assert not any(seen)  # no report is of the head start, which is over
     assert again.decisions >= TOTAL
 
 
-def test_an_anchor_that_fails_costs_nothing_of_what_was_learnt(tmp_path, monkeypatch):
+def test_an_anchor_that_fails_loses_no_training(tmp_path, monkeypatch):
     evaluation = {"opponents": ["random"], "progress_games": 2}
     run = start_run(config(evaluation=evaluation), tmp_path / "run")
 
@@ -137,7 +139,7 @@ def test_an_anchor_that_fails_costs_nothing_of_what_was_learnt(tmp_path, monkeyp
     assert resume_run(tmp_path / "run").decisions >= TOTAL
 
 
-def test_the_best_is_sought_anew_when_others_are_the_anchors(tmp_path):
+def test_new_anchors_start_a_new_search_for_the_best_policy(tmp_path):
     evaluation = {"opponents": ["random"], "progress_games": 4}
     run = start_run(config(evaluation=evaluation), tmp_path / "run")
     assert run.train()
@@ -153,8 +155,8 @@ def test_the_best_is_sought_anew_when_others_are_the_anchors(tmp_path):
     assert "wins/greedy" in other.log.rows[-1]
 
 
-def test_a_run_in_another_thread(tmp_path):
-    """Only the main thread gets signals; the run once failed on its handlers."""
+def test_a_run_can_train_in_another_thread(tmp_path):
+    """Regression: only the main thread gets signals, so setting the signal handlers failed."""
     run = start_run(config(total_decisions=ROLLOUT), tmp_path / "run")
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(run.train).result()
@@ -162,8 +164,8 @@ def test_a_run_in_another_thread(tmp_path):
     assert resume_run(tmp_path / "run").decisions == run.decisions
 
 
-def test_not_enough_memory_is_told_briefly(tmp_path, monkeypatch):
-    """NumPy's own message contains the whole dtype of a game's record."""
+def test_a_lack_of_memory_gives_a_short_error(tmp_path, monkeypatch):
+    """NumPy's own message would contain the whole dtype of a game's record."""
 
     def make(*_arguments):
         raise MemoryError("Unable to allocate 40 GiB for " + 100 * "('field', '<i8'), ")
@@ -174,7 +176,7 @@ def test_not_enough_memory_is_told_briefly(tmp_path, monkeypatch):
     assert len(str(refused.value)) < 400
 
 
-def test_the_second_interrupt_stops_at_once(tmp_path):
+def test_a_second_interrupt_stops_immediately(tmp_path):
     run = start_run(config(), tmp_path / "run")
     before = signal.getsignal(signal.SIGINT)
 
@@ -204,8 +206,8 @@ start_run(config(), Path(sys.argv[1])).train(progress)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
-def test_the_second_termination_ends_the_process(tmp_path):
-    """Regression: only Ctrl-C could stop a run at once after SIGTERM."""
+def test_a_second_termination_ends_the_process(tmp_path):
+    """Regression: after SIGTERM, only Ctrl-C could stop a run immediately."""
     done = subprocess.run(
         [sys.executable, "-c", TERMINATED_TWICE, str(tmp_path / "run")],
         capture_output=True,
@@ -228,7 +230,7 @@ def test_the_time_limit_ends_the_run(tmp_path):
         if len(seen) == 3:
             run.seconds_before = 60.0
 
-    assert run.train(progress)  # to its end, unlike after a stop
+    assert run.train(progress)  # True, because the run reached its end and was not stopped
     assert len(seen) == 3
     assert load_policy(run.export()).metadata["training"]["decisions"] == run.decisions
     again = resume_run(tmp_path / "run")
@@ -236,8 +238,8 @@ def test_the_time_limit_ends_the_run(tmp_path):
     assert again.decisions == run.decisions
 
 
-def test_the_clock_stands_when_the_training_is_over(tmp_path):
-    """The matches at the end, and other use of a run, are not minutes of training."""
+def test_the_clock_does_not_run_after_the_training(tmp_path):
+    """The minutes of training do not include the final matches and other uses of the run."""
     run = start_run(config(total_decisions=ROLLOUT), tmp_path / "run")
     assert run.seconds == 0
     assert run.train()
@@ -251,7 +253,7 @@ def test_the_clock_stands_when_the_training_is_over(tmp_path):
     assert again.seconds > spent
 
 
-def test_a_seed_repeats_a_run(tmp_path, whole):
+def test_a_seed_makes_a_run_reproducible(tmp_path, whole):
     again = start_run(whole.config, tmp_path / "again")
     assert again.train()
     assert_equal(again, whole)
@@ -261,7 +263,7 @@ def test_a_seed_repeats_a_run(tmp_path, whole):
     assert any(not np.array_equal(tensor, theirs[name]) for name, tensor in ours.items())
 
 
-def test_the_folder_of_a_run(whole):
+def test_the_folder_of_a_run_contains_its_files(whole):
     names = {path.name for path in whole.folder.iterdir()}
     assert names == {
         "config.yaml", "checkpoint.safetensors", "policy.safetensors", "progress.csv",
@@ -271,17 +273,17 @@ def test_the_folder_of_a_run(whole):
     assert list((whole.folder / "tensorboard").iterdir())
 
 
-def test_a_run_that_is_over_leaves_no_thread(tmp_path):
-    """TensorBoard's writer has one, which once stayed as long as the process."""
+def test_a_finished_run_leaves_no_thread(tmp_path):
+    """Regression: the thread of TensorBoard's writer remained until the process ended."""
     before = threading.active_count()
     assert start_run(config(total_decisions=ROLLOUT), tmp_path / "run").train()
     assert threading.active_count() == before
 
 
-def test_the_pool_of_earlier_selves(whole):
-    """One is added every 512 decisions, and new games use the newest two.
+def test_the_pool_contains_the_newest_earlier_versions(whole):
+    """A version is added every 512 decisions, and new games use the newest two.
 
-    A third may remain until its games are over.
+    A third version may remain until its games are over.
     """
     taken = sorted(path.stem for path in (whole.folder / "pool").iterdir())
     assert taken == [f"{decisions:012d}" for decisions in sorted(whole.pool.snapshots)]
@@ -293,7 +295,7 @@ def test_the_pool_of_earlier_selves(whole):
     assert whole.pool.weights == pytest.approx([0.1, 0.4, *shares])
 
 
-def test_what_was_measured_stays_with_the_weights(tmp_path):
+def test_measured_strength_stays_in_the_policy(tmp_path):
     run = start_run(config(), tmp_path / "run")
     assert run.train()
     strength = run.evaluate(run.export())
@@ -307,11 +309,11 @@ def test_what_was_measured_stays_with_the_weights(tmp_path):
     assert load_policy(tmp_path / "run").metadata["strength"] == []
 
 
-# --- killed --------------------------------------------------------------------------------------
+# --- kills ---------------------------------------------------------------------------------------
 
 
 def test_a_killed_run_can_be_resumed(tmp_path):
-    """Kill it with -9 in the middle; then `armarl train --resume` finishes it."""
+    """Kill the run by SIGKILL in the middle. Then `armarl train --resume` finishes it."""
     total = 24 * ROLLOUT
     settings = tiny.settings(total_decisions=total, checkpoint_every_minutes=1e-6)
     settings["evaluation"] = {"games": 2, "workers": 1, "opponents": ["random"]}
@@ -336,7 +338,7 @@ def test_a_killed_run_can_be_resumed(tmp_path):
     assert_equal(resume_run(folder), uninterrupted)
 
 
-def test_a_kill_within_the_writing_of_a_checkpoint(tmp_path):
+def test_a_kill_while_a_checkpoint_is_written_keeps_the_last_one(tmp_path):
     """The previous file is intact, and the run continues from it."""
     run = stopped_run(tmp_path / "run")
     before = (tmp_path / "run" / checkpoint.FILE).read_bytes()
@@ -357,7 +359,7 @@ run.train()
     assert again.train()
 
 
-def test_a_kill_behind_the_checkpoint_loses_no_row_of_the_table(tmp_path, monkeypatch):
+def test_a_kill_after_a_checkpoint_loses_no_row_of_the_table(tmp_path, monkeypatch):
     def killed(_self):
         raise KeyboardInterrupt
 
@@ -371,7 +373,7 @@ def test_a_kill_behind_the_checkpoint_loses_no_row_of_the_table(tmp_path, monkey
     assert [row["decisions"] for row in again.log.rows] == [again.decisions]
 
 
-def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
+def test_a_full_disk_keeps_the_last_checkpoint(tmp_path, monkeypatch):
     stopped_run(tmp_path / "run", total_decisions=2 * ROLLOUT)
     before = (tmp_path / "run" / checkpoint.FILE).read_bytes()
 
@@ -379,7 +381,7 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     resumed = resume_run(tmp_path / "run")
-    resumed.pool.take = lambda *_arguments: None  # so that the checkpoint runs into it
+    resumed.pool.take = lambda *_arguments: None  # otherwise the pool would fail first
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match=r"No space left.*the previous one is intact: free"):
         resumed.train()
@@ -387,10 +389,10 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
     assert (tmp_path / "run" / checkpoint.FILE).read_bytes() == before
 
 
-# --- refused -------------------------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
-def test_a_closed_run_does_not_write_over_one_that_has_gone_on(tmp_path):
+def test_a_closed_run_cannot_overwrite_one_that_was_continued(tmp_path):
     run = stopped_run(tmp_path / "run")
     with resume_run(tmp_path / "run") as other:
         assert other.train()
@@ -400,11 +402,11 @@ def test_a_closed_run_does_not_write_over_one_that_has_gone_on(tmp_path):
     with resume_run(tmp_path / "run") as again:  # the folder is not locked
         assert again.decisions == done
         assert again.train()
-    assert again.train()  # it accepts its own checkpoint
+    assert again.train()  # it accepts the checkpoint that it wrote itself
 
 
 def test_a_training_without_decisions_ends(tmp_path, monkeypatch):
-    """It once continued forever."""
+    """Regression: it never ended."""
     run = start_run(config(), tmp_path / "run")
     monkeypatch.setattr(run.learner, "iterate", lambda done: {})
     with pytest.raises(RunError, match="no decision to learn from in 100 iterations in a row"):
@@ -412,20 +414,20 @@ def test_a_training_without_decisions_ends(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["policy.safetensors", "progress.csv", "curve.svg"])
-def test_files_of_others_are_not_written_over(tmp_path, name):
+def test_files_of_others_are_not_overwritten(tmp_path, name):
     (tmp_path / name).write_text("mine", "utf-8")
     with pytest.raises(RunError, match=f"has a {name}, but no run"):
         start_run(config(), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_folder_without_a_run(tmp_path):
+def test_a_folder_without_a_run_cannot_be_resumed(tmp_path):
     for folder in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(RunError, match=r"contains no run: it has no config\.yaml"):
             resume_run(folder)
 
 
-def test_a_folder_that_holds_a_run(tmp_path, whole):
+def test_a_new_run_is_refused_in_the_folder_of_a_run(tmp_path, whole):
     before = (whole.folder / "config.yaml").read_bytes()
     with pytest.raises(RunError, match="already contains a run; resume it with --resume"):
         start_run(config(seed=5), whole.folder)
@@ -456,8 +458,8 @@ def stopped(tmp_path):
     return stopped_run(tmp_path / "run").folder
 
 
-def test_one_process_at_a_time(stopped):
-    """A lock dies with its process, so a killed process keeps nobody out."""
+def test_only_one_process_at_a_time_can_resume_a_run(stopped):
+    """A lock ends with its process, so a killed process locks nobody out."""
     program = f"""
 import time
 from armarl_training.run.run import resume_run
@@ -472,14 +474,14 @@ time.sleep(60)
     assert resume_run(stopped).decisions > 0
 
 
-def test_a_run_that_is_closed_holds_its_folder_no_longer(stopped):
+def test_a_closed_run_releases_its_folder(stopped):
     with resume_run(stopped) as run:
         with pytest.raises(RunError, match="is in use by process"):
             resume_run(stopped)
         run.close()
         with resume_run(stopped) as other, pytest.raises(RunError, match="is in use by"):
             run.train()
-        other.close()  # a second time
+        other.close()  # closing it a second time changes nothing
     with pytest.raises(ZeroDivisionError), resume_run(stopped) as run:
         raise ZeroDivisionError
     with resume_run(stopped) as run:
@@ -487,14 +489,14 @@ def test_a_run_that_is_closed_holds_its_folder_no_longer(stopped):
         assert load_policy(run.export()).metadata["training"]["decisions"] >= TOTAL
 
 
-def test_a_folder_is_held_from_the_start_of_a_run(tmp_path):
+def test_a_new_run_locks_its_folder(tmp_path):
     with start_run(config(), tmp_path / "run"), pytest.raises(RunError, match="is in use by"):
         resume_run(tmp_path / "run")
     assert resume_run(tmp_path / "run").decisions == 0
 
 
-def test_what_was_left_half_written_is_removed(stopped):
-    """Nothing else is removed, because it may be the user's."""
+def test_half_written_files_are_removed(stopped):
+    """Other files are not removed, because they may be the user's."""
     (stopped / "pool").mkdir(exist_ok=True)
     for name in (".checkpoint.safetensors.123", "pool/.000000000512.safetensors.77"):
         (stopped / f"{name}.half-written-by-armarl").write_bytes(b"half")
@@ -506,8 +508,8 @@ def test_what_was_left_half_written_is_removed(stopped):
     assert [path.name for path in stopped.rglob(".*")] == [".bashrc.bak.2024"]
 
 
-def test_a_finished_run_that_is_taken_up_again_measures_nothing_anew(tmp_path):
-    """This is like a kill between its last checkpoint and its end."""
+def test_a_finished_run_that_is_resumed_plays_no_anchor_again(tmp_path):
+    """As after a kill between its last checkpoint and its end."""
     evaluation = {"progress_games": 4, "opponents": ["random"]}
     always = config(evaluation=evaluation, checkpoint_every_minutes=1e-9)
     start_run(always, tmp_path / "run").train()
@@ -520,7 +522,7 @@ def test_a_finished_run_that_is_taken_up_again_measures_nothing_anew(tmp_path):
     assert table.read_bytes() == whole
 
 
-def test_a_resumed_run_may_go_on_for_longer(stopped):
+def test_a_resumed_run_may_continue_for_longer(stopped):
     with pytest.raises(ConfigError, match="keeps its seed"):
         resume_run(stopped, ["seed=3"])
     run = resume_run(stopped, [f"total_decisions={TOTAL + ROLLOUT}", "evaluation.games=4"])
@@ -530,7 +532,7 @@ def test_a_resumed_run_may_go_on_for_longer(stopped):
     assert run.decisions >= TOTAL + ROLLOUT
 
 
-def test_a_resumed_run_does_not_end_before_where_it_is(tmp_path, stopped):
+def test_a_resumed_run_cannot_end_before_its_current_decisions(tmp_path, stopped):
     before = (stopped / "config.yaml").read_bytes()
     with resume_run(stopped) as run:
         done = run.decisions
@@ -547,8 +549,8 @@ def test_a_resumed_run_does_not_end_before_where_it_is(tmp_path, stopped):
     resume_run(stopped, [f"total_decisions={done}", "time_limit_minutes=1000"]).close()
 
 
-def test_a_cluster_that_does_not_answer_is_not_written_down(tmp_path, stopped, monkeypatch):
-    """It once was, and every later plain resume failed."""
+def test_a_ray_address_that_does_not_answer_is_not_saved(tmp_path, stopped, monkeypatch):
+    """Regression: it was saved, so every later resume without options failed."""
 
     def refuse(address):
         raise ClusterError(f"there is no Ray cluster at {address!r}")
@@ -564,7 +566,7 @@ def test_a_cluster_that_does_not_answer_is_not_written_down(tmp_path, stopped, m
     assert not (tmp_path / "none").exists()
 
 
-def test_a_run_keeps_the_precision_with_which_it_began(tmp_path):
+def test_a_run_keeps_its_initial_precision(tmp_path):
     settings = tiny.settings()
     assert TrainingConfig.model_validate(settings).ppo.precision == "auto"
     run = start_run(TrainingConfig.model_validate(settings), tmp_path / "run")
@@ -572,23 +574,23 @@ def test_a_run_keeps_the_precision_with_which_it_began(tmp_path):
     assert kept.ppo.precision == run.config.ppo.precision != "auto"
 
 
-# --- beginning with a saved policy ---------------------------------------------------------------
+# --- starting from a saved policy ----------------------------------------------------------------
 
 
-def test_a_run_can_begin_with_a_saved_policy(tmp_path, whole):
+def test_a_run_can_start_from_a_saved_policy(tmp_path, whole):
     path = whole.export()
     settings = whole.config.model_copy(update={"start_from": str(path)})
     follower = start_run(settings, tmp_path / "follower")
     begun = follower.learner.policy(average=False).tensors
     for name, tensor in load_policy(path).tensors.items():
         assert np.array_equal(begun[name], tensor)
-    del follower  # killed before its first checkpoint, it still begins with the policy
+    del follower  # as if killed before its first checkpoint; it still starts from the policy
     again = resume_run(tmp_path / "follower").learner.policy(average=True).tensors
     assert all(np.array_equal(again[name], tensor) for name, tensor in begun.items())
 
 
-def test_a_policy_to_begin_with_stays_what_it_is(tmp_path):
-    """Until the first checkpoint it was once read again, from a path where it may be gone."""
+def test_a_run_keeps_a_copy_of_the_policy_it_starts_from(tmp_path):
+    """Regression: until the first checkpoint, the policy was read again from its path."""
     first, second = (stopped_run(tmp_path / name, seed=seed) for seed, name in ((1, "a"), (2, "b")))
     path = first.export()
     start_run(config(start_from=str(path)), tmp_path / "run").close()
@@ -602,13 +604,13 @@ def test_a_policy_to_begin_with_stays_what_it_is(tmp_path):
 
 
 def another(whole, **changes):
-    """Return a run like another, with changes."""
+    """Return the configuration of a run like another, with changes."""
     kept = whole.config
     network = {"widths": [16], "advisers": kept.network.advisers} | changes.pop("network", {})
     return config(**{"learner": kept.learner, "game": kept.game, "network": network}, **changes)
 
 
-def test_a_run_can_begin_with_a_policy_of_another_table(tmp_path, whole):
+def test_a_run_can_start_from_a_policy_of_another_number_of_players(tmp_path, whole):
     path = whole.export()
     settings = another(whole, start_from=str(path), options={"players": 3})
     if whole.config.learner == "td":
@@ -617,11 +619,11 @@ def test_a_run_can_begin_with_a_policy_of_another_table(tmp_path, whole):
         return
     follower = start_run(settings, tmp_path / "follower")
     begun, before = follower.learner.policy(average=False).tensors, load_policy(path).tensors
-    for name, tensor in before.items():  # to the byte, except the layers beside the tables
+    for name, tensor in before.items():  # layers of the same shape are equal to the byte
         assert begun[name].shape != tensor.shape or np.array_equal(begun[name], tensor)
 
 
-def test_a_policy_of_another_kind_is_refused_by_what_it_is(tmp_path):
+def test_a_policy_of_another_kind_is_refused_with_its_kind(tmp_path):
     for learner, policy, reason in (
         ("ppo", "armadora-2p", "a judge of positions .*, but learner: ppo needs a network"),
         ("td", tiny.policy(tmp_path, make_game("armadora")), "needs a judge of positions"),
@@ -633,7 +635,7 @@ def test_a_policy_of_another_kind_is_refused_by_what_it_is(tmp_path):
         assert not (tmp_path / "none").exists()
 
 
-def test_a_policy_that_does_not_fit_is_refused_before_the_run_begins(tmp_path, whole):
+def test_a_policy_that_does_not_fit_is_refused_before_the_run_starts(tmp_path, whole):
     path = whole.export()
     for changes, reason in (
         ({"network": {"widths": [8]}}, "different widths"),

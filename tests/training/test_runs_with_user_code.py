@@ -23,12 +23,12 @@ from small_runs import (
 
 @pytest.fixture(autouse=True)
 def _found_by_name(monkeypatch):
-    """This file is a module that `module:Class` can name."""
+    """Make this file a module that `module:Class` can name."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
 
 
 class Illegal:
-    """Chooses actions that do not exist."""
+    """A player whose actions do not exist."""
 
     def __init__(self, game):
         self.game, self.name = game, "illegal"
@@ -38,7 +38,7 @@ class Illegal:
 
 
 @pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
-def test_a_rival_who_plays_against_the_rules_is_named(tmp_path, learner):
+def test_an_opponent_with_illegal_actions_is_named(tmp_path, learner):
     opponents = {"share": 1.0, "earlier": 0, "players": {"test_runs_with_user_code:Illegal": 1}}
     settings = config(learner=learner, opponents=opponents)
     with pytest.raises(ConfigError, match="train with --code"):
@@ -58,8 +58,10 @@ def test_a_rival_who_plays_against_the_rules_is_named(tmp_path, learner):
     ],
     ids=str,
 )
-def test_what_a_learner_of_ones_own_returns(tmp_path, monkeypatch, returned, refused, said):
-    """A returned name that the run itself uses once overwrote the run's column."""
+def test_wrong_statistics_of_a_user_s_learner_are_refused(
+    tmp_path, monkeypatch, returned, refused, said
+):
+    """Regression: a statistic with the name of one of the run's columns overwrote the column."""
     run = start_run(config(), tmp_path / "run")
     monkeypatch.setattr(run.learner, "iterate", lambda done: returned)
     with pytest.raises(refused, match=said):
@@ -68,14 +70,14 @@ def test_what_a_learner_of_ones_own_returns(tmp_path, monkeypatch, returned, ref
 
 
 class Mine(PPO):
-    """A user's learner."""
+    """A learner of a user."""
 
     def iterate(self, done):
         return {**super().iterate(done), "mine": done}
 
 
-def test_a_learner_of_ones_own(tmp_path):
-    """Its settings can be anywhere. Stopped and resumed, it ends as if it had not been."""
+def test_a_user_s_learner_can_train(tmp_path):
+    """It can read any settings. A run that is stopped and resumed gives the same result."""
     td = {"temperature": 0.5}
     settings = config(learner="test_runs_with_user_code:Mine", td=td, total_decisions=3 * ROLLOUT)
     with pytest.raises(
@@ -100,7 +102,7 @@ def test_a_learner_of_ones_own(tmp_path):
 
 
 class Idle:
-    """Lacks most of a learner's methods."""
+    """A learner that lacks most methods of a learner."""
 
     decisions = 0
 
@@ -111,25 +113,25 @@ class Idle:
         return {}
 
 
-def test_a_learner_that_lacks_something(tmp_path):
+def test_a_learner_that_lacks_methods_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="type Idle, which lacks imitate, recent, in_play"):
         start_run(config(learner="test_runs_with_user_code:Idle"), tmp_path / "run", code=True)
     assert not (tmp_path / "run").exists()
 
 
-def test_what_is_no_configuration(tmp_path):
+def test_a_configuration_given_as_text_is_refused(tmp_path):
     with pytest.raises(TypeError, match="as load_config returns it, got 'armadora-quick'"):
         start_run("armadora-quick", tmp_path / "run")
 
 
 @pytest.mark.parametrize("name", ["test_runs_with_user_code:Nobody", "no_such_module:Mine"])
-def test_a_learner_of_ones_own_that_there_is_not(tmp_path, name):
+def test_a_missing_learner_is_reported(tmp_path, name):
     with pytest.raises(ConfigError, match=f"learner: {name}: .*no"):
         start_run(config(learner=name), tmp_path / "run", code=True)
     assert not (tmp_path / "run").exists()
 
 
-def test_a_person_is_not_asked_in_training(tmp_path):
+def test_a_person_cannot_be_an_opponent_in_training(tmp_path):
     for changes in (
         {"opponents": {"players": {"human": 1}}},
         {"evaluation": {"opponents": ["human"]}},

@@ -1,4 +1,4 @@
-"""Models of Stable-Baselines3 become saved policies that play the same; SB3's names work."""
+"""Models of Stable-Baselines3 can be saved as policies that play the same. SB3's names work."""
 
 import gymnasium
 import numpy as np
@@ -54,7 +54,7 @@ def test_a_saved_model_plays_as_the_model(variant, network, tmp_path):
     assert kept == {"trained_by": "MaskablePPO", "decisions": 16, "note": "a test"}
 
 
-def test_a_model_from_its_zip(tmp_path, monkeypatch):
+def test_a_model_can_be_loaded_from_its_zip_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model_of(gymnasium.make("armarl/Armadora-mini-v0")).save("model")
     game = make_game("armadora", board="mini")
@@ -68,7 +68,7 @@ def test_a_model_from_its_zip(tmp_path, monkeypatch):
     assert gymnasium.make("armarl/Armadora-mini-v0", opponents="model.safetensors")
 
 
-def test_the_game_is_that_of_the_environment(tmp_path):
+def test_the_game_is_taken_from_the_environment(tmp_path):
     for env in (gymnasium.make("armarl/Armadora-mini-v0"), VecNormalize(mini(), norm_obs=False)):
         save_policy(tmp_path / "mine.safetensors", PPO("MlpPolicy", env, n_steps=8, device="cpu"))
         assert load_policy(tmp_path / "mine.safetensors").game.options["board"] == "mini"
@@ -109,7 +109,7 @@ def mini(**more):
     ],
     ids=["normalised", "no actor-critic", "masks observed", "another activation", "stacked"],
 )
-def test_what_cannot_be_saved(make, message, tmp_path):
+def test_a_model_that_cannot_be_a_policy_is_refused(make, message, tmp_path):
     with pytest.raises(PolicyError, match=message):
         save_policy(tmp_path / "mine.safetensors", make())
     assert not list(tmp_path.iterdir())
@@ -129,8 +129,8 @@ def halved():
     ],
     ids=["normalised", "beneath another", "in another process"],
 )
-def test_a_model_behind_a_wrapper_of_observations(make, tmp_path):
-    """It was once saved, and played differently from the model."""
+def test_a_model_with_changed_observations_is_refused(make, tmp_path):
+    """Regression: the model was saved, and the policy played differently."""
     model = PPO("MlpPolicy", make(), n_steps=8, device="cpu")
     with pytest.raises(PolicyError, match="changed by a Gymnasium wrapper"):
         save_policy(tmp_path / "mine.safetensors", model)
@@ -138,7 +138,7 @@ def test_a_model_behind_a_wrapper_of_observations(make, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_policy_is_not_called_a_pickle(tmp_path):
+def test_a_policy_file_is_not_mistaken_for_a_pickle(tmp_path):
     with pytest.raises(
         PolicyError, match=r"a policy is a safetensors file; name it mine\.safetensors"
     ):
@@ -150,16 +150,16 @@ def test_a_policy_is_not_called_a_pickle(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_model_of_another_game(tmp_path):
+def test_a_model_of_another_game_is_refused(tmp_path):
     with pytest.raises(PolicyError, match=r"the model was trained on .*mini"):
         save_policy(tmp_path / "mine.safetensors", model_of(mini()), make_game("armadora"))
 
 
-# --- the maskable evaluation ---------------------------------------------------------------------
+# --- evaluation with masks -----------------------------------------------------------------------
 
 
-def test_the_maskable_callback_and_evaluation(tmp_path):
-    """Illegal actions end games with -1: if masks were not passed on, all games would be lost."""
+def test_the_maskable_callback_and_evaluation_use_masks(tmp_path):
+    """An illegal action ends a game with -1, so without masks all games would be lost."""
     checked, scored = (make_vec_env("armadora", 4, seed=seed) for seed in (1, 2))
     check = MaskableEvalCallback(
         checked, n_eval_episodes=12, eval_freq=8, log_path=tmp_path, warn=True, verbose=0
@@ -182,7 +182,7 @@ def test_the_maskable_callback_and_evaluation(tmp_path):
 # --- SB3's names ---------------------------------------------------------------------------------
 
 
-def test_the_names_of_sb3():
+def test_sb3_s_names_can_be_used():
     env = make_vec_env(
         "armarl/Armadora-3p-v0", n_envs=4, seed=5, env_kwargs={"opponents": "greedy", "seat": 1}
     )

@@ -1,4 +1,4 @@
-"""Sweeps: runs with searched settings that are stopped, killed and continued."""
+"""Sweeps are runs with searched settings. They can be stopped, killed and continued."""
 
 import csv
 import shutil
@@ -37,7 +37,7 @@ def table(folder):
         return list(csv.DictReader(file))
 
 
-def test_what_is_searched_for():
+def test_searched_and_fixed_settings_are_told_apart():
     space, fixed = read_space([*SEARCHED, "network.activation=relu, tanh", "seed=3"])
     assert space == {
         "ppo.learning_rate": Range(1e-5, 1e-2, log=True),
@@ -46,7 +46,8 @@ def test_what_is_searched_for():
         "network.activation": Choice(('"relu"', '"tanh"')),
     }
     assert fixed == ["seed=3"]
-    assert read_space(["reward=win,gold"])[0]  # all rewards are measured by wins
+    # Any reward can be searched, because trials are compared by games won.
+    assert read_space(["reward=win,gold"])[0]
     _, fixed = read_space(['opponents.players={"greedy": 1, "random": 2}', "ray=", "game"])
     assert len(fixed) == 3
 
@@ -73,7 +74,7 @@ def test_what_is_searched_for():
         ("ppo.learning_rate=1e-4..3e-3:lg", "only :log may follow low..high"),
     ],
 )
-def test_refused(config, tmp_path, setting, said):
+def test_wrong_settings_are_refused(config, tmp_path, setting, said):
     with pytest.raises(ConfigError, match=said):
         Sweep(config, [setting], tmp_path / "sweep")
     assert not (tmp_path / "sweep").exists()
@@ -93,16 +94,16 @@ def test_refused(config, tmp_path, setting, said):
         ("start_from=none.safetensors", "start_from: there is no file none"),
     ],
 )
-def test_what_every_trial_would_fail_of_is_refused_before_the_first(
+def test_a_setting_that_would_fail_in_every_trial_is_refused_before_the_first(
     config, tmp_path, setting, said
 ):
-    """All trials once failed at once and counted, and the corrected command was another sweep."""
+    """Regression: all trials failed and counted, and the corrected command was another sweep."""
     with pytest.raises(ConfigError, match=said):
         Sweep(config, ["ppo.epochs=1..3", setting], tmp_path / "sweep")
     assert not (tmp_path / "sweep").exists()
 
 
-def test_a_cluster_that_does_not_answer_begins_no_sweep(config, tmp_path, monkeypatch):
+def test_a_ray_address_that_does_not_answer_starts_no_sweep(config, tmp_path, monkeypatch):
     def refuse(address):
         raise ClusterError(f"there is no Ray cluster at {address!r}")
 
@@ -112,21 +113,21 @@ def test_a_cluster_that_does_not_answer_begins_no_sweep(config, tmp_path, monkey
     assert not (tmp_path / "sweep").exists()
 
 
-def test_small_numbers_are_the_same_when_a_sweep_goes_on(config, tmp_path):
-    """They were once stored as text and read as numbers, so the sweep did not match itself."""
+def test_a_continued_sweep_accepts_its_own_small_numbers(config, tmp_path):
+    """Regression: they were saved as text but read as numbers, so the sweep rejected itself."""
     for _ in range(2):
         Sweep(config, ["ppo.final_learning_rate=1e-6,3e-6"], tmp_path / "sweep").close()
 
 
-def test_files_of_others_are_not_written_over(config, tmp_path):
+def test_files_of_others_are_not_overwritten(config, tmp_path):
     (tmp_path / "sweep.csv").write_text("mine", "utf-8")
     with pytest.raises(RunError, match=r"has a sweep\.csv, but no sweep"):
         Sweep(config, SEARCHED, tmp_path)
     assert (tmp_path / "sweep.csv").read_text("utf-8") == "mine"
 
 
-def test_a_trial_that_was_cut_off_while_it_was_drawn(config, tmp_path):
-    """It was once trained with the settings drawn so far, and the rest of the configuration."""
+def test_a_trial_whose_settings_were_drawn_in_part_is_not_trained(config, tmp_path):
+    """Regression: it was trained with these settings and the configuration's other settings."""
     with closing(Sweep(config, SEARCHED, tmp_path / "sweep")) as search:
         trial = search._study.ask()
         search.space["ppo.epochs"].suggest(trial, "ppo.epochs")
@@ -135,7 +136,7 @@ def test_a_trial_that_was_cut_off_while_it_was_drawn(config, tmp_path):
         assert [trial.state.name for trial in search._study.trials] == ["FAIL", "COMPLETE"]
 
 
-def test_the_folder_of_a_run_is_none_for_a_sweep(config, tmp_path):
+def test_a_sweep_is_refused_in_the_folder_of_a_run(config, tmp_path):
     with start_run(load_config(config), tmp_path / "run"):
         pass
     before = sorted(tmp_path.rglob("*"))
@@ -144,14 +145,14 @@ def test_the_folder_of_a_run_is_none_for_a_sweep(config, tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_players_of_ones_own_in_a_sweep(config, tmp_path):
+def test_a_sweep_can_use_players_of_a_user(config, tmp_path):
     settings = ["ppo.epochs=1..3", "opponents.players.tiny:Backwards=1"]
     with closing(Sweep(config, settings, tmp_path / "sweep", code=True)) as sweep:
         assert sweep.run(1)
         assert sweep.best is not None
 
 
-def test_a_key_is_given_once(config, tmp_path):
+def test_a_setting_given_twice_is_refused(config, tmp_path):
     for other in ("ppo.epochs=2", "ppo.epochs=2..4"):
         with pytest.raises(ConfigError, match=r"ppo\.epochs is given twice"):
             Sweep(config, ["ppo.epochs=1..3", other], tmp_path / "sweep")
@@ -162,7 +163,7 @@ def test_a_player_with_settings_can_be_searched_for():
     assert read_space([f"{key}=0.5..2"]) == ({key: Range(0.5, 2)}, [])
 
 
-def test_what_is_drawn_does_not_depend_on_where_a_sweep_was_stopped(config, tmp_path):
+def test_drawn_settings_do_not_depend_on_where_a_sweep_was_stopped(config, tmp_path):
     drawn = []
     for name, stops in (("one", [3]), ("other", [2, 3])):
         for trials in stops:
@@ -173,14 +174,14 @@ def test_what_is_drawn_does_not_depend_on_where_a_sweep_was_stopped(config, tmp_
     assert drawn[0][0] != drawn[0][1]
 
 
-def test_a_sweep(config, tmp_path, capsys, monkeypatch):
-    """Every trial is a run with its own settings; the table shows which won most."""
+def test_a_sweep_trains_and_ranks_its_trials(config, tmp_path, capsys, monkeypatch):
+    """Each trial is a run with its own settings. The table is sorted by games won."""
     monkeypatch.chdir(tmp_path)
     arguments = ["sweep", str(config), *SEARCHED, "seed=3", "--folder", "sweep"]
     assert main([*arguments, "--trials", "2"]) == 0
     said = capsys.readouterr().out
     assert "2 trials in sweep, searching for ppo.learning_rate, network.widths" in said
-    assert main([*arguments, "--trials", "3"]) == 0  # goes on
+    assert main([*arguments, "--trials", "3"]) == 0  # continues the sweep
     said = capsys.readouterr().out
     assert "trial 2: ppo.learning_rate=" in said
     assert "trial 1:" not in said
@@ -207,9 +208,9 @@ def test_a_sweep(config, tmp_path, capsys, monkeypatch):
     assert "sweep contains a sweep of another configuration" in capsys.readouterr().err
 
 
-def test_a_trial_that_fails_is_told_and_the_next_one_begins(config, tmp_path):
+def test_a_failing_trial_is_reported_and_the_next_one_starts(config, tmp_path):
     said = []
-    lengths = ["environments=16,24", "shards=3,4"]  # 3 does not divide 16
+    lengths = ["environments=16,24", "shards=3,4"]  # 3 is not a divisor of 16
     with closing(Sweep(config, lengths, tmp_path / "sweep")) as sweep:
         assert sweep.run(6, said.append)
         assert sweep.best is not None
@@ -218,8 +219,8 @@ def test_a_trial_that_fails_is_told_and_the_next_one_begins(config, tmp_path):
     assert 1 <= len(table(tmp_path / "sweep")) <= 5
 
 
-def test_a_player_who_fails_fails_the_trial_alone(config, tmp_path):
-    """An interrupt stops the sweep, and a full disk is reported once, not by every trial."""
+def test_only_the_trial_with_a_failing_player_fails(config, tmp_path):
+    """An interrupt stops the sweep. A full disk is reported once, not by every trial."""
 
     def train(raised):
         def fail(_run):
@@ -240,8 +241,8 @@ def test_a_player_who_fails_fails_the_trial_alone(config, tmp_path):
         assert sweep.best.number == 1
 
 
-def test_a_sweep_that_was_stopped_goes_on_in_the_middle_of_a_trial(config, tmp_path):
-    """Nothing in a trial's run is done again, and two processes cannot run the same sweep."""
+def test_a_stopped_sweep_continues_in_the_middle_of_a_trial(config, tmp_path):
+    """Nothing in the trial's run is repeated, and two processes cannot run the same sweep."""
 
     def stopped(run):
         run.train(lambda _report: signal.raise_signal(signal.SIGINT))
@@ -268,8 +269,8 @@ def test_a_sweep_that_was_stopped_goes_on_in_the_middle_of_a_trial(config, tmp_p
     assert len(table(tmp_path / "sweep")) == 2
 
 
-def test_a_trial_whose_folder_is_held_is_not_thrown_away(config, tmp_path):
-    """It once counted, for good, as one whose settings had failed."""
+def test_a_trial_whose_folder_is_locked_is_not_lost(config, tmp_path):
+    """Regression: it counted as failed for ever, as if its settings were wrong."""
     folder, said = tmp_path / "sweep", []
     with closing(Sweep(config, SEARCHED, folder)) as sweep:
         assert not sweep.run(1, said.append, lambda run: run.save() is not None)
@@ -285,7 +286,7 @@ def test_a_trial_whose_folder_is_held_is_not_thrown_away(config, tmp_path):
     assert len(said) == 1
 
 
-def test_a_sweep_that_was_killed(config, tmp_path):
+def test_a_killed_sweep_can_continue(config, tmp_path):
     command = [sys.executable, "-m", "armarl.cli", "sweep", str(config), *SEARCHED]
     command += ["total_decisions=1_000_000", "checkpoint_every_minutes=0.001"]
     command += ["--trials", "1", "--folder", str(tmp_path / "sweep")]
@@ -299,7 +300,7 @@ def test_a_sweep_that_was_killed(config, tmp_path):
         return True
 
     with closing(Sweep(config, [*SEARCHED, "total_decisions=1_000_000"], tmp_path / "x")):
-        pass  # another folder
+        pass  # another sweep, in another folder
     settings = [*SEARCHED, "total_decisions=1_000_000", "checkpoint_every_minutes=0.001"]
     with closing(Sweep(config, settings, tmp_path / "sweep")) as sweep:
         assert sweep.run(1, train=ended)
@@ -307,8 +308,8 @@ def test_a_sweep_that_was_killed(config, tmp_path):
     assert len(table(tmp_path / "sweep")) == 1
 
 
-def test_damaged_folders(config, tmp_path):
-    """A sweep checks what is in its folder: its own file, Optuna's, and the runs."""
+def test_damaged_folders_are_refused(config, tmp_path):
+    """A sweep checks the contents of its folder: its own file, Optuna's file, and the runs."""
     folder = tmp_path / "sweep"
     with closing(Sweep(config, SEARCHED, folder)) as sweep:
         assert sweep.run(1)
@@ -330,22 +331,22 @@ def test_damaged_folders(config, tmp_path):
         Sweep(config, SEARCHED, other)
 
 
-def test_the_plot_of_nothing_yet():
+def test_a_plot_without_trials_can_be_drawn():
     space = {"a": Choice(("1", "2")), "b": Range(0.1, 1.0, log=True)}
     assert ElementTree.fromstring(plot(space, [])).tag.endswith("svg")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="names there cannot hold a question mark")
 @pytest.mark.parametrize("name", ["s?mode=memory", "s%41", "s#x"])
-def test_a_folder_s_name_is_no_address(config, tmp_path, name):
-    """Regression: the study was written to `s`, beside the folder."""
+def test_a_folder_s_name_is_not_read_as_a_database_address(config, tmp_path, name):
+    """Regression: the study was written to a file `s` beside the folder."""
     before = {path.name for path in tmp_path.iterdir()}
     with closing(Sweep(config, ["ppo.epochs=1..2"], tmp_path / name)):
         assert (tmp_path / name / "study.db").is_file()
     assert {path.name for path in tmp_path.iterdir()} == before | {name}
 
 
-def test_an_unknown_setting_with_unprintable_letters(config, tmp_path):
-    """Regression: it was taken, and every trial failed."""
+def test_an_unknown_setting_with_unprintable_characters_is_refused(config, tmp_path):
+    """Regression: it was accepted, and every trial failed."""
     with pytest.raises(ConfigError, match="unknown setting"):
         Sweep(config, ["\x1b[2J\u202ex=1..2"], tmp_path / "sweep")

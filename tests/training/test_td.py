@@ -1,4 +1,4 @@
-"""The learner of judges: returns by the definition, training data, and errors."""
+"""The learner of judges: its returns match the definition, and its data are checked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def learner(tmp_path, **changes):
 
 
 @pytest.mark.parametrize("value_lambda", [0.0, 0.7, 1.0])
-def test_returns_are_those_of_the_definition(value_lambda):
+def test_returns_match_their_definition(value_lambda):
     rng = np.random.default_rng(0)
     steps, games, outcomes = 12, 5, (3, 2)
     ends = np.where(rng.random((steps, games)) < 0.2, ENDED, PLAYING).astype(np.int8)
@@ -36,8 +36,9 @@ def test_returns_are_those_of_the_definition(value_lambda):
     cut = rng.random((steps, games)) < 0.2
     found = lambda_returns(ends, cut, true, values, value_lambda)
     for t, i in np.ndindex(steps, games):
-        # The mean of the n-step returns, weighted by lambda^(n - 1). The remaining weight goes to
-        # the last, or to the value before an action that cuts the trace.
+        # The return is the mean of the n-step returns, weighted by lambda^(n - 1). The last return
+        # gets the remaining weight. If an action cuts the trace, the value before this action gets
+        # it.
         wanted, weight, k = np.zeros(outcomes), 1.0, t
         while True:
             if cut[k, i]:
@@ -54,8 +55,8 @@ def test_returns_are_those_of_the_definition(value_lambda):
 
 
 @pytest.mark.parametrize("options", [{"players": 2}, {"players": 3}, {"players": 4}], ids=str)
-def test_it_learns_towards_what_came_true(tmp_path, options):
-    """Final targets of every seat: its return, and which side took each prize, its own first."""
+def test_final_targets_are_the_outcomes_of_games(tmp_path, options):
+    """A seat's targets are its return, and the side that took each prize, its own side first."""
     td = learner(tmp_path, options=options, environments=64, td={"rollout_length": 120})
     played = td.shards.parts[0]._rollout()
     steps, games = np.nonzero(played.ends != PLAYING)
@@ -63,12 +64,12 @@ def test_it_learns_towards_what_came_true(tmp_path, options):
     true = played.outcomes[steps, games]
     sides = max(td._game.sides) + 1
     parts = true[..., 1:].reshape(*true.shape[:2], -1, sides)
-    # All seats see the same prizes taken.
+    # All seats see the same sides take the prizes.
     assert ((true >= 0) & (true <= 1)).all()
     for seat in range(td._game.players):
         after = (seat + 1) % td._game.players
         np.testing.assert_array_equal(parts[:, seat, :, 1], parts[:, after, :, 0])
-    # A side that alone took most gold got all stakes. If several did, no other side won.
+    # If one side took most gold, it got all stakes. If several sides did, no other side won.
     stakes = played.last[..., : parts.shape[2]]
     gold = (parts[..., 0] * stakes).sum(axis=2)
     most = gold > gold.max(axis=1, keepdims=True) - 1e-3
@@ -79,14 +80,14 @@ def test_it_learns_towards_what_came_true(tmp_path, options):
     assert most[true[..., 0] > true[..., 0].min(axis=1, keepdims=True)].all()
 
 
-def test_an_update_learns(tmp_path):
-    """Its predictions for finished games come nearer to the outcomes."""
+def test_an_update_brings_predictions_closer_to_outcomes(tmp_path):
+    """This is measured on finished games."""
     td = learner(tmp_path, environments=64, td={"rollout_length": 60, "epochs": 3})
     losses = [td.iterate(0.0)["prize_loss"] for _ in range(4)]
     assert losses[-1] < 0.95 * losses[0]
 
 
-def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
+def test_a_head_start_learns_the_outcomes_of_a_teacher_s_games(tmp_path):
     td = learner(tmp_path, td={"learning_rate": 3e-3})
     data = play_imitation_games(
         td._game, make_player("greedy", td._game), 64, 0.1, "win", np.random.default_rng(0)
@@ -108,12 +109,12 @@ def test_random_openings_are_not_learned_as_decisions(tmp_path):
     assert td.decisions == games.states.size
 
 
-def test_nothing_is_learned_of_positions_that_are_left_at_random(tmp_path):
+def test_positions_before_a_random_action_are_not_learned_from(tmp_path):
     only_random = {"exploration": 1.0, "openings": 0.0, "cut_traces": True}
     td = learner(tmp_path, td={**only_random, "rollout_length": 90}, opponents={"share": 0})
     samples = td.shards.parts[0].play(saved_networks({"judge": td.judge}), 0.0)
     assert len(samples.targets) > 0
-    assert np.isin(samples.targets[:, 0], [0, 0.5, 1]).all()  # of games that are over
+    assert np.isin(samples.targets[:, 0], [0, 0.5, 1]).all()  # the outcomes of finished games
     td = learner(tmp_path, td={**only_random, "rollout_length": 1}, opponents={"share": 0})
     before = td.judge.tensors()
     assert td.iterate(0.0) == {}
@@ -128,7 +129,7 @@ def test_a_game_without_a_survey_is_refused(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_lineups_give_the_learner_one_side_and_the_pool_the_others(tmp_path):
+def test_lineups_give_one_side_to_the_learner_and_the_others_to_the_pool(tmp_path):
     game = make_game("armadora", players=4)
     config = OpponentConfig(share=1.0, earlier=0, players={"random": 1.0})
     pool = OpponentPool(game, config, tmp_path)

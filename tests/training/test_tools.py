@@ -1,4 +1,4 @@
-"""The examples of training tools each do what docs/environments/frameworks.md says."""
+"""The examples with training tools do what docs/environments/frameworks.md says."""
 
 import runpy
 import sys
@@ -17,7 +17,7 @@ SMALL = [
 ]
 
 
-def test_minari(tmp_path, monkeypatch):
+def test_minari_dataset(tmp_path, monkeypatch):
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     import minari
 
@@ -40,7 +40,7 @@ def test_minari(tmp_path, monkeypatch):
     assert np.array_equal(observation["observation"], data[0].observations["observation"][0])
 
 
-def test_wandb(tmp_path, monkeypatch):
+def test_wandb_run(tmp_path, monkeypatch):
     import wandb
 
     from armarl_training.examples.wandb import train
@@ -48,20 +48,20 @@ def test_wandb(tmp_path, monkeypatch):
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
     log = train(tmp_path / "run", SMALL)
-    wandb.teardown()  # until then its service may hold back data
+    wandb.teardown()  # until then, its service may not have written all data
     assert log.parent.parent == tmp_path / "run"
     assert [path.stat().st_size > 1000 for path in log.glob("run-*.wandb")] == [True]
     assert (tmp_path / "run" / "policy.safetensors").exists()
 
 
-def test_optuna(tmp_path):
+def test_optuna_study(tmp_path):
     import optuna
 
     from armarl_training.examples.optuna import search
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     search(tmp_path, 1, SMALL, games=4)
-    study = search(tmp_path, 1, SMALL, games=4)  # goes on
+    study = search(tmp_path, 1, SMALL, games=4)  # continues the study
     assert len(study.trials) == 2
     for trial in study.trials:
         run = tmp_path / f"{trial.number:03d}"
@@ -71,7 +71,7 @@ def test_optuna(tmp_path):
         assert 0 <= trial.value <= 1
 
 
-def test_hydra(tmp_path, monkeypatch):
+def test_hydra_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
         sys, "argv", ["hydra", *(f"++{one}" for one in SMALL), "seed=7", "hydra.run.dir=out"]

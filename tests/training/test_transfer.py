@@ -1,4 +1,4 @@
-"""Transfer: what a policy keeps when its training continues at another table of its game."""
+"""The parts of a policy that remain when it is trained at another table of its game."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLES = [{"players": n, "cards": cards} for n in (2, 3, 4) for cards in (False,
 
 @pytest.mark.parametrize("there", TABLES, ids=str)
 @pytest.mark.parametrize("here", TABLES, ids=str)
-def test_shared_entries_are_of_the_same_block_and_place(here, there):
+def test_shared_entries_are_at_the_same_place_of_the_same_block(here, there):
     before, after = (make_game("armada", **options).observation for options in (here, there))
     shared = shared_entries(before, after)
     assert shared.shape == (after.size,)
@@ -35,7 +35,7 @@ def test_shared_entries_are_of_the_same_block_and_place(here, there):
             assert found[place] == (old[name][place] if known else -1)
 
 
-def test_weights_go_with_their_entries_and_actions(tmp_path):
+def test_weights_keep_their_entries_and_actions(tmp_path):
     plain, cards = (make_game("armada", players=3, cards=cards) for cards in (False, True))
     policy = load_policy(tiny.policy(tmp_path, cards))
     moved = at_table(policy, plain)
@@ -52,8 +52,8 @@ def test_weights_go_with_their_entries_and_actions(tmp_path):
     assert not back.tensors[last][~known].any()
 
 
-def test_it_plays_the_same_where_it_sees_the_same(tmp_path):
-    """At its own table, and at one whose first position looks the same."""
+def test_a_transferred_policy_plays_the_same_where_it_sees_the_same(tmp_path):
+    """This is tested at its own table, and at one whose first position looks the same."""
     game = make_game("armada", players=3)
     policy = load_policy(tiny.policy(tmp_path, game))
     assert at_table(policy, game) is policy
@@ -65,7 +65,7 @@ def test_it_plays_the_same_where_it_sees_the_same(tmp_path):
     assert np.allclose(*first, atol=1e-6)
 
 
-def test_what_has_no_plain_layers_stays_at_its_table(tmp_path):
+def test_a_policy_without_plain_layers_cannot_change_its_table(tmp_path):
     three = make_game("armadora", players=3)
     settings = tiny.settings(network={"widths": [16], "channels": 4})
     looking_at_cells = Run(TrainingConfig.model_validate(settings), tmp_path).learner
@@ -80,7 +80,7 @@ def test_what_has_no_plain_layers_stays_at_its_table(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{"players": players} for players in (2, 3, 4)], ids=str)
-def test_a_critic_begins_with_what_the_policy_expects(tmp_path, options):
+def test_a_critic_starts_from_the_values_of_the_policy(tmp_path, options):
     settings = tiny.settings(options=options, network={"widths": [16, 8]})
     learner = Run(TrainingConfig.model_validate(settings), tmp_path).learner
     assert isinstance(learner, PPO)
@@ -93,5 +93,5 @@ def test_a_critic_begins_with_what_the_policy_expects(tmp_path, options):
     logits = learner.critic(privileged)
     assert torch.allclose(logits[:, 0], 2 * expected, atol=1e-5)
     assert torch.allclose(logits.sum(dim=1), torch.zeros(5), atol=1e-5)
-    if game.players == 4:  # in two teams
+    if game.players == 4:  # in games of four, two teams play
         assert torch.allclose(logits[:, 2], logits[:, 0])

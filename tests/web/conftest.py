@@ -1,4 +1,4 @@
-"""A server and a browser for the tests of the pages."""
+"""A server and a browser, for tests of the pages."""
 
 from __future__ import annotations
 
@@ -28,5 +28,6 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture
 def browser(chromium: Any) -> Iterator[Any]:
     yield chromium
-    for context in chromium.contexts:  # pages would go on asking a server that has ended
+    # Otherwise the pages would still send requests to a server that has ended.
+    for context in chromium.contexts:
         context.close()

@@ -1,4 +1,4 @@
-"""The pages in a real browser, where there is one: `playwright` and a Chromium on the path."""
+"""The pages in a real browser. The tests need `playwright` and a Chromium."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ READY = f"!busy && !running && (view.actions || {OVER})"
 def opened(
     browser: Any, server: Server, rival: str = "random", **how: Any
 ) -> tuple[Any, list[str]]:
-    """Open a game against a player at the page; return the page and its errors."""
+    """Open a game against a player on the page. Return the page and its errors."""
     page, errors = new_page(browser.new_context(**how)), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
@@ -43,14 +43,14 @@ def opened(
     return page, errors
 
 
-KINDS = {"place", "line"}  # of what can be clicked on Armadora's board
+KINDS = {"place", "line"}  # kinds of places on Armadora's board that can be clicked
 
 
 def click_at_random(page: Any, rng: random.Random, clicked: set[str]) -> None:
-    """Click a place that lights up and choose what is offered there, or click a button below.
+    """Click a highlighted place and one of its choices, or a button below.
 
-    What was clicked goes into `clicked`: the kind of the place, or the words of the button. A
-    button may end the game for a seat, so both kinds of places come first.
+    The kind of the place, or the words of the button, are added to `clicked`. A button may end the
+    seat's game, so the function clicks both kinds of places first.
     """
     lit = page.evaluate("[...document.querySelectorAll('#picture .can')].map(e => e.id)")
     if not lit or (clicked >= KINDS and rng.random() < 0.03):
@@ -72,13 +72,15 @@ def click_at_random(page: Any, rng: random.Random, clicked: set[str]) -> None:
 
 
 def confirm(page: Any) -> None:
-    """Answer yes, if the page asks whether an action is meant."""
+    """Answer yes if the page asks for a confirmation."""
     if page.locator("#choices .sure").count():
         page.locator("#choices .sure button").first.click()
 
 
 @pytest.mark.parametrize("rival", ["random", "armadora-2p"])
-def test_a_whole_game_by_clicks(browser: Any, server: Server, tmp_path: Path, rival: str) -> None:
+def test_a_whole_game_can_be_played_by_clicks(
+    browser: Any, server: Server, tmp_path: Path, rival: str
+) -> None:
     page, errors = opened(browser, server, rival)
     rng, clicked = random.Random(1), set[str]()
     for _ in range(400):
@@ -93,8 +95,10 @@ def test_a_whole_game_by_clicks(browser: Any, server: Server, tmp_path: Path, ri
     assert next(read_records(path)).ending == "end"
 
 
-def test_three_people_and_a_policy_by_clicks(browser: Any, server: Server, tmp_path: Path) -> None:
-    """The advanced game for four: two people share a screen, one has an address of their own."""
+def test_three_people_and_a_policy_can_play_by_clicks(
+    browser: Any, server: Server, tmp_path: Path
+) -> None:
+    """This is the advanced game for four. Two people share a screen, one has a separate address."""
     host, errors = new_page(browser), []
     host.on("pageerror", lambda error: errors.append(str(error)))
     host.goto(server.host_page)
@@ -132,7 +136,7 @@ def test_three_people_and_a_policy_by_clicks(browser: Any, server: Server, tmp_p
             continue
         if page.locator("#curtain[open]").count():
             assert page is shared
-            assert page.locator("#picture svg").count() == 0  # no hand is seen behind it
+            assert page.locator("#picture svg").count() == 0  # no hand can be seen behind it
             assert page.inner_text("#news") == ""
             curtains.add(page.inner_text("#hand"))
             page.click("#take")
@@ -158,10 +162,10 @@ def test_three_people_and_a_policy_by_clicks(browser: Any, server: Server, tmp_p
     assert list(record.players) == ["Ann", "armadora-4p-advanced", "Bo", "Cleo"]
 
 
-def test_a_game_with_the_keyboard_alone(browser: Any, server: Server) -> None:
-    """On the board with arrow keys and Enter, by typed notation, and with keys for the rest."""
+def test_a_game_can_be_played_with_only_the_keyboard(browser: Any, server: Server) -> None:
+    """It uses arrow keys and Enter on the board, typed notation, and other keys for the rest."""
     page, errors = opened(browser, server, viewport={"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390  # a phone
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390  # the width of a phone
     press = page.keyboard.press
     press("b")
     assert page.evaluate("document.activeElement.id") == "place-a1"
@@ -197,7 +201,10 @@ def test_a_game_with_the_keyboard_alone(browser: Any, server: Server) -> None:
 
 
 def test_armada_is_legible_on_a_phone(browser: Any, server: Server) -> None:
-    """The chart is larger than the screen and scrolls to what is asked; the page does not."""
+    """The chart is larger than the screen and scrolls to the needed place.
+
+    The page does not scroll.
+    """
     page = new_page(browser.new_context(viewport={"width": 390, "height": 800}))
     page.goto(server.host_page)
     page.wait_for_selector("#seats li")
@@ -205,7 +212,7 @@ def test_armada_is_legible_on_a_phone(browser: Any, server: Server) -> None:
     page.click("#start")
     page.wait_for_selector("#picture .can")
     scale = "document.querySelector('#picture svg').getBoundingClientRect().width / 1188"
-    assert page.evaluate(scale) > 0.6  # names of places are 27 units high
+    assert page.evaluate(scale) > 0.6  # names of places are then 27 units high
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.evaluate("bringInView([element('place-B3')])")
     assert page.evaluate(HITTABLE, "place-B3")
@@ -214,7 +221,7 @@ def test_armada_is_legible_on_a_phone(browser: Any, server: Server) -> None:
 
 
 def click_action(page: Any, text: str) -> None:
-    """Do an action with the mouse: places in order, then a menu, a button or an amount."""
+    """Do an action by clicks: its places in order, then a menu, a button or an amount."""
     _, _, number, *places = page.evaluate(
         "text => view.actions.find(action => action[0] === text)", text
     )
@@ -230,19 +237,19 @@ def click_action(page: Any, text: str) -> None:
         page.click("#amount button")
     else:
         page.locator("#menu:not([hidden]), #choices").locator(exact).first.click()
-        if page.locator("#choices .sure").count():  # the page asks once
+        if page.locator("#choices .sure").count():  # the page asks once for a confirmation
             page.locator("#choices .sure button").first.click()
 
 
-def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) -> None:
-    """A whole game of Armada with cards. The person does what a hint says, and raids."""
+def test_a_raid_interrupts_another_turn(browser: Any, server: Server) -> None:
+    """This is a whole game of Armada with cards. The person follows the hints, and raids."""
     page, errors = new_page(browser), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(server.host_page)
     page.wait_for_selector("#seats li")
     page.select_option("#name", "armada")
     page.check("#options input[name=cards]")
-    page.fill("#deal", "8")  # a raid card is dealt to the person
+    page.fill("#deal", "8")  # with this deal, the person has a raid card
     page.locator("#seats select").nth(1).select_option("player greedy")
     page.click("#start")
     page.wait_for_selector("#picture svg")
@@ -269,8 +276,10 @@ def test_a_raid_by_clicks_interrupts_another_turn(browser: Any, server: Server) 
     assert errors == []
 
 
-def test_two_tabs_and_a_cut_network(browser: Any, server: Server, tmp_path: Path) -> None:
-    """Two tabs of one seat act at once: one decision counts. A cut loses and doubles none."""
+def test_two_tabs_and_a_cut_network_lose_no_decision(
+    browser: Any, server: Server, tmp_path: Path
+) -> None:
+    """Two tabs of one seat act at the same time, and one decision counts. A cut repeats none."""
     page, _ = opened(browser, server)
     page.wait_for_function(f"() => {READY}")
     other = new_page(page.context)

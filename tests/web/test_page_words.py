@@ -1,4 +1,4 @@
-"""The words of the pages: legend, warnings, summaries of turns, results, list of players."""
+"""The texts of the pages: legend, warnings, summaries of turns, results, list of players."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def played(house: House, game: Any, most: int) -> Table:
-    """Return a table where scripted players have played up to `most` decisions."""
+    """Return a table where scripted players have made up to `most` decisions."""
     people = [Person(name) for name in ("Ada", "Ben", "Cy", "Di")[: game.players]]
     table = house.open_table(game, people, deal=3)
     play_on(table, most)
@@ -39,7 +39,7 @@ def played(house: House, game: Any, most: int) -> Table:
 
 
 def play_on(table: Table, most: int) -> None:
-    """Let scripted players play up to `most` decisions; all of them if it is negative."""
+    """Let scripted players make up to `most` decisions, or all of them if it is negative."""
     game = table.game
     player, rng = make_player("greedy", game), np.random.default_rng(1)
     while table.to_move is not None and most:
@@ -52,7 +52,7 @@ def play_on(table: Table, most: int) -> None:
 # --- the legend ----------------------------------------------------------------------------------
 
 
-def test_the_legend_of_armada_is_that_of_the_drawing() -> None:
+def test_the_legend_of_armada_agrees_with_the_drawing() -> None:
     game = make_game("armada", cards=True)
     found, definitions = signs(game).values()
     words = " ".join(sign.words for sign in found)
@@ -82,7 +82,7 @@ def test_the_legend_of_the_advanced_rules_has_arrows_and_eyes() -> None:
         assert said in words
 
 
-# --- before what cannot be taken back ------------------------------------------------------------
+# --- warnings before actions that cannot be taken back -------------------------------------------
 
 
 def warned(table: Table, seat: int) -> dict[str, str]:
@@ -90,14 +90,14 @@ def warned(table: Table, seat: int) -> dict[str, str]:
     return {families[k].name: said for k, said in table.view(seat)["warnings"].items()}
 
 
-def test_armadora_warns_of_a_pass_and_of_what_ends_the_turn(house: House) -> None:
+def test_armadora_warns_before_a_pass_and_before_the_end_of_a_turn(house: House) -> None:
     table = house.open_table(make_game("armadora"), [Person("Ada"), Person("Ben")], deal=3)
     assert set(warned(table, 0)) == {"pass"}
     table.act(0, table.version, "P a1-b1")
     assert "ends your turn" in warned(table, 0)["palisade"]
 
 
-def test_armada_warns_of_coups_that_would_be_lost(house: House) -> None:
+def test_armada_warns_before_coups_are_lost(house: House) -> None:
     table = played(house, make_game("armada"), 33)
     while "end" not in [action[0] for action in table.view(table.to_move or 0)["actions"]]:
         play_on(table, 1)
@@ -108,10 +108,10 @@ def test_armada_warns_of_coups_that_would_be_lost(house: House) -> None:
     assert "sink this ship" in said["scuttle"]
 
 
-# --- a turn in one sentence ----------------------------------------------------------------------
+# --- summaries of turns --------------------------------------------------------------------------
 
 
-def test_a_turn_of_another_seat_is_summed_up_once(house: House) -> None:
+def test_the_turn_of_another_seat_is_summarised_once(house: House) -> None:
     table = played(house, make_game("armada"), 60)
     news = table.view(ONLOOKER)["news"]
     ends = [k for k, item in enumerate(news) if item["summary"]]
@@ -125,7 +125,7 @@ def test_a_turn_of_another_seat_is_summed_up_once(house: House) -> None:
         assert all(not item["summary"].startswith(table.names[seat] + " (") for item in own)
 
 
-def test_armada_sums_up_voyages_fights_and_land() -> None:
+def test_armada_summarises_voyages_fights_and_land() -> None:
     game = make_game("armada")
     near = next(text for text in game.actions.texts if text.startswith("attack R1 R"))
     target = near.split()[2]
@@ -170,7 +170,7 @@ def test_armada_sums_up_voyages_fights_and_land() -> None:
     )
 
 
-def test_a_summary_of_armadora_hides_the_values_of_warriors() -> None:
+def test_a_summary_of_armadora_does_not_reveal_values() -> None:
     game = make_game("armadora")
     states = [game.new_states(3)]
     texts = ["P a1-b1", "stop"]
@@ -187,18 +187,18 @@ def test_a_summary_of_armadora_hides_the_values_of_warriors() -> None:
         game.sum_up(states[0], [])
 
 
-def test_a_count_says_of_what_and_where(house: House) -> None:
+def test_a_question_for_a_number_says_what_and_where(house: House) -> None:
     table = played(house, make_game("armada"), 60)
     counts = [item for item in table.view(ONLOOKER)["news"] if item["text"].startswith("count ")]
     assert counts
     assert all("band" in item["words"][0] for item in counts)
 
 
-# --- the end -------------------------------------------------------------------------------------
+# --- results -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["armadora", "armada"])
-def test_the_result_says_who_has_won_and_by_what(house: House, name: str) -> None:
+def test_the_result_says_who_has_won_and_why(house: House, name: str) -> None:
     table = played(house, make_game(name), -1)
     view = table.view(ONLOOKER)
     assert table.is_over
@@ -208,7 +208,7 @@ def test_the_result_says_who_has_won_and_by_what(house: House, name: str) -> Non
     assert table.view(ONLOOKER, number=0)["result"] == view["result"]
 
 
-def test_a_game_that_goes_on_or_is_given_up_has_no_such_result(house: House) -> None:
+def test_an_unfinished_or_resigned_game_has_no_such_result(house: House) -> None:
     table = played(house, make_game("armadora"), 4)
     assert table.view(0)["result"] == []
     table.resign(0, table.version)
@@ -220,7 +220,7 @@ def test_a_game_that_goes_on_or_is_given_up_has_no_such_result(house: House) -> 
 
 
 @pytest.mark.parametrize("name", ["armadora", "armada"])
-def test_players_stand_by_their_measured_strength(house: House, name: str) -> None:
+def test_players_are_listed_by_their_measured_strength(house: House, name: str) -> None:
     players = house.players(make_game(name))
     rates = [int(words.split(" wins ")[1].split()[0]) for _, words in players if " wins " in words]
     assert players[0][1] == "the strongest, a trained policy"
@@ -228,9 +228,7 @@ def test_players_stand_by_their_measured_strength(house: House, name: str) -> No
     assert len(rates) >= 3
     measured = [" not measured" not in words for _, words in players]
     assert measured == sorted(measured, reverse=True)
-    if (
-        name == "armada"
-    ):  # the policy that loses to the other one, though it beats greedy more often
+    if name == "armada":  # this policy loses to the other one, although it beats greedy more often
         assert [spec for spec, _ in players[:2]] == ["armada-2p-ppo", "armada-2p"]
 
 
@@ -242,7 +240,7 @@ def test_a_named_player_is_listed_once(tmp_path: Path) -> None:
     assert specs.index("random") < specs.index("greedy:style=bold")
 
 
-def test_the_example_of_each_game_is_a_position_of_it(house: House) -> None:
+def test_the_example_of_each_game_is_a_valid_position(house: House) -> None:
     examples = {offer["name"]: offer["example"] for offer in house.offers()}
     for name in ("armadora", "armada"):
         table = house.keep_text(json.dumps(examples[name]))
@@ -253,10 +251,13 @@ def test_the_example_of_each_game_is_a_position_of_it(house: House) -> None:
 # --- in a browser --------------------------------------------------------------------------------
 
 
-def test_a_pass_is_asked_about_and_the_result_stands_at_the_top(
+def test_a_pass_must_be_confirmed_and_the_result_is_at_the_top(
     browser: Any, server: Server
 ) -> None:
-    """By mouse, by the keyboard, and typed; a double click is no answer."""
+    """This is tested by mouse, by keyboard and with typed text.
+
+    A double click is no confirmation.
+    """
     page, errors = new_page(browser, viewport={"width": 390, "height": 800}), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(server.host_page)
@@ -286,7 +287,7 @@ def test_a_pass_is_asked_about_and_the_result_stands_at_the_top(
     assert page.evaluate("document.activeElement.textContent") == "Yes: pass"
     page.click("#line-a1-b1 [pointer-events=all]", force=True)  # one palisade can be taken back
     page.wait_for_function(f"() => {READY} && view.number > {number} && view.question")
-    page.click("#line-g1-h1 [pointer-events=all]", force=True)  # two end the turn
+    page.click("#line-g1-h1 [pointer-events=all]", force=True)  # the second palisade ends the turn
     assert "ends your turn" in page.inner_text("#menu")
     page.keyboard.press("Escape")
     page.click("#undo")

@@ -1,4 +1,4 @@
-"""The server of the pages: who may see and do what, and what is refused."""
+"""The server of the pages: permissions of its users, and refusals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pages(tmp_path: Path) -> Iterator[Pages]:
 
 
 def wait(pages: Pages, key: str, seat: int) -> Any:
-    """Wait until a seat is to move, or the game is over; return its view."""
+    """Wait until a seat is to move, or the game is over. Return its view."""
     for _ in range(3000):
         view = pages.get(key, "view", seat=seat).json()
         assert not view["trouble"]
@@ -41,8 +41,8 @@ def wait(pages: Pages, key: str, seat: int) -> Any:
     raise AssertionError("the players do not move")
 
 
-def test_a_game_over_the_pages(pages: Pages) -> None:
-    """The host opens a table, a person plays against a player, and plays again."""
+def test_a_game_can_be_played_through_the_pages(pages: Pages) -> None:
+    """The host opens a table. A person plays against a player, and plays again."""
     found = pages.get(pages.house.host, "lobby").json()
     assert {game["name"] for game in found["games"]} >= {"armadora", "armada"}
     offered = found["games"][0]
@@ -73,7 +73,7 @@ def test_a_game_over_the_pages(pages: Pages) -> None:
     assert len(pages.get(pages.house.host, "lobby").json()["tables"]) == 2
 
 
-def test_a_key_is_for_its_seats_alone(pages: Pages) -> None:
+def test_a_key_is_only_for_its_seats(pages: Pages) -> None:
     table, keys = pages.open(FOUR, [0, 1, 2])
     assert pages.get(keys[1], "view", seat=1).status_code == 200
     for key, seat in (
@@ -95,7 +95,7 @@ def test_a_key_is_for_its_seats_alone(pages: Pages) -> None:
     assert table.view(0)["last"] == 0
 
 
-def test_all_rules_are_a_link_away(pages: Pages) -> None:
+def test_pages_link_to_all_rules(pages: Pages) -> None:
     _, keys = pages.open(GAME, [0])
     for key in (pages.house.host, keys[0], keys[None]):
         page = pages.get(key, "rules", game="armada")
@@ -105,14 +105,14 @@ def test_all_rules_are_a_link_away(pages: Pages) -> None:
         assert pages.get(keys[0], "rules", game=name).status_code == 409
 
 
-def test_a_key_that_there_is_not(pages: Pages) -> None:
+def test_an_unknown_key_is_refused(pages: Pages) -> None:
     for key in ("x", "a" * 22, pages.house.host[:-1], pages.house.host + "x"):
         for what in ("", "view", "table", "events", "lobby", "page.css"):
             assert pages.get(key, what).status_code == 404
     assert pages.client.get("/").status_code == 404
 
 
-def test_pages_from_elsewhere_are_refused(pages: Pages) -> None:
+def test_requests_of_other_sites_are_refused(pages: Pages) -> None:
     table, keys = pages.open(GAME, [0, 1])
     act = {"seat": 0, "version": table.version, "action": "W1 a1"}
     address = f"/{keys[0]}/act"
@@ -138,7 +138,7 @@ def test_pages_from_elsewhere_are_refused(pages: Pages) -> None:
     assert table.view(0)["last"] == 0
 
 
-def test_every_answer_keeps_foreign_scripts_out(pages: Pages) -> None:
+def test_every_answer_forbids_foreign_scripts(pages: Pages) -> None:
     _, keys = pages.open(GAME, [0, 1])
     for answer in (
         *(pages.get(keys[0], what) for what in ("", "view", "table", "page.css", "nothing")),
@@ -155,12 +155,12 @@ def test_every_answer_keeps_foreign_scripts_out(pages: Pages) -> None:
         assert "<script>" not in page.text
         assert " style=" not in page.text
         assert " onclick=" not in page.text
-        assert "//" not in page.text.replace("<!doctype", "")  # nothing comes from elsewhere
+        assert "//" not in page.text.replace("<!doctype", "")  # nothing is loaded from elsewhere
     for name, kind in PAGES.items():
         assert pages.get(keys[0], name).headers["content-type"].startswith(kind)
 
 
-def test_sizes_are_bounded(pages: Pages) -> None:
+def test_large_requests_are_refused(pages: Pages) -> None:
     _, keys = pages.open(GAME, [0, 1])
     assert pages.post(keys[0], "act", action="x" * (MOST_BODY + 1)).status_code == 413
     assert pages.post(keys[0], "act", seat=0, version="", action="x" * 600).status_code == 409
@@ -175,7 +175,7 @@ def test_sizes_are_bounded(pages: Pages) -> None:
     assert answer.status_code == 413
 
 
-def test_floods_are_refused_and_the_game_goes_on(tmp_path: Path) -> None:
+def test_too_many_requests_are_refused_and_the_game_continues(tmp_path: Path) -> None:
     with Pages(tmp_path / "games", rate=50, burst=10) as pages:
         _, keys = pages.open(GAME, [0, 1])
         found = {pages.get("x", "view").status_code for _ in range(30)}
@@ -184,7 +184,7 @@ def test_floods_are_refused_and_the_game_goes_on(tmp_path: Path) -> None:
         assert pages.get(keys[0], "view", seat=0).status_code == 200
 
 
-def test_a_server_starts_again_in_mid_turn(tmp_path: Path) -> None:
+def test_a_server_can_be_restarted_in_mid_turn(tmp_path: Path) -> None:
     with Pages(tmp_path / "games") as pages:
         table, keys = pages.open(GAME, [0, 1])
         version = table.version
@@ -198,10 +198,10 @@ def test_a_server_starts_again_in_mid_turn(tmp_path: Path) -> None:
         assert again["parts"] == seen["parts"]
         twice = pages.post(keys[0], "act", seat=0, version=version, action="P a1-b1")
         assert (twice.status_code, "has changed since" in twice.json()["refused"]) == (409, True)
-        assert pages.get(host, "lobby").status_code == 404  # a stale key
+        assert pages.get(host, "lobby").status_code == 404  # a key of the earlier server
 
 
-def test_a_table_whose_files_are_damaged_is_no_harm_to_others(tmp_path: Path) -> None:
+def test_a_table_with_damaged_files_does_not_affect_others(tmp_path: Path) -> None:
     with Pages(tmp_path / "games") as pages:
         table, keys = pages.open(GAME, [0, 1])
         _, others = pages.open(GAME, [0, 1])
@@ -240,7 +240,7 @@ def test_players_must_be_listed(pages: Pages) -> None:
         assert answer.status_code == 409, text[:9]
 
 
-def test_words_that_are_typed(pages: Pages) -> None:
+def test_typed_words_are_understood(pages: Pages) -> None:
     table, keys = pages.open(GAME, [0, 1])
 
     def ask(text: str) -> Any:
@@ -253,7 +253,7 @@ def test_words_that_are_typed(pages: Pages) -> None:
 
 
 def finished(pages: Pages, player: str = "random") -> tuple[Any, Any]:
-    """Play a small game to its end; return the table and the keys."""
+    """Play a small game until its end. Return the table and the keys."""
     table, keys = pages.open(make_game("armadora", board="mini"), [0], player)
     while not (view := wait(pages, keys[0], 0))["over"]:
         action = view["actions"][-1][0]
@@ -289,7 +289,7 @@ def test_a_finished_game_has_a_replay_with_thoughts(pages: Pages) -> None:
     assert not going.is_over
 
 
-def test_records_are_opened_once(pages: Pages) -> None:
+def test_the_same_records_are_opened_only_once(pages: Pages) -> None:
     record = recorded(make_game("armadora", board="mini"), "random")
     for _ in range(2):
         pages.house.keep(record)
@@ -310,7 +310,7 @@ POSITION = {
 
 
 def kept(pages: Pages, text: str) -> Any:
-    """Open a text at the host's page; return the one key that it gets."""
+    """Open a text on the host's page. Return the one key that it gets."""
     answer = pages.post(pages.house.host, "keep", text=text)
     assert answer.status_code == 200, answer.text
     ((key, seats),) = answer.json()["keys"]
@@ -318,11 +318,11 @@ def kept(pages: Pages, text: str) -> Any:
     return key
 
 
-def test_what_players_think_of_a_position_by_hand(tmp_path: Path) -> None:
+def test_players_can_think_about_a_position_made_by_hand(tmp_path: Path) -> None:
     with Pages(tmp_path / "games") as pages:
         key = kept(pages, json.dumps(POSITION, indent=4))
         assert kept(pages, json.dumps(POSITION)) == key
-    with Pages(tmp_path / "games") as pages:  # it is there after a restart
+    with Pages(tmp_path / "games") as pages:  # the position is there after a restart
         view = pages.get(key, "view", seat="all").json()
         assert view["over"] == "A position: player 1 is to move."
         drawn = "".join(svg for _, svg in view["parts"])
@@ -342,17 +342,18 @@ def test_what_players_think_of_a_position_by_hand(tmp_path: Path) -> None:
         assert (table["game"], table["names"], table["over"]) == ("armadora", ["a position"], True)
 
 
-def test_a_record_and_a_position_of_armada_are_opened_as_text(pages: Pages) -> None:
+def test_a_record_and_a_position_of_armada_can_be_opened_as_text(pages: Pages) -> None:
     record = recorded(make_game("armadora", board="mini"), "random")
     key = kept(pages, str(record))
     assert pages.get(key, "view", seat="all").json()["last"] == len(record.actions)
     game = make_game("armada", cards=True)
     state = recorded(game, "random", most=200).states[-1]
-    key = kept(pages, json.dumps(game.describe(state), indent=4))  # the longest that people have
+    # The longest text that a person may have.
+    key = kept(pages, json.dumps(game.describe(state), indent=4))
     assert "is to move" in pages.get(key, "view", seat="all").json()["over"]
 
 
-def test_what_is_neither_a_record_nor_a_position(pages: Pages) -> None:
+def test_text_that_is_not_a_record_or_a_position_is_refused(pages: Pages) -> None:
     def refused(text: Any) -> str:
         answer = pages.post(pages.house.host, "keep", text=text)
         assert answer.status_code == 409
@@ -377,14 +378,16 @@ def test_what_is_neither_a_record_nor_a_position(pages: Pages) -> None:
     assert pages.get(pages.house.host, "lobby").json()["tables"] == []
 
 
-def test_positions_are_opened_by_the_host_alone(pages: Pages) -> None:
+def test_only_the_host_can_open_positions(pages: Pages) -> None:
     _, keys = pages.open(GAME, [0, 1])
     for key in keys.values():
         assert pages.post(key, "keep", text=json.dumps(POSITION)).status_code == 404
     assert len(pages.get(pages.house.host, "lobby").json()["tables"]) == 1
 
 
-def test_a_slow_player_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_player_does_not_block_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     free, thinking, make = threading.Event(), threading.Event(), House._make_player
 
     class Slow(RandomPlayer):
@@ -408,10 +411,11 @@ def test_a_slow_player_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.Monke
         assert pages.post(keys[0], "undo", seat=0, version=slow.version).status_code == 200
         free.set()
         time.sleep(0.2)
-        assert pages.get(keys[0], "view", seat=0).json()["last"] == 0  # its choice is dropped
+        # The player's late choice is dropped.
+        assert pages.get(keys[0], "view", seat=0).json()["last"] == 0
 
 
-def test_a_player_named_on_the_command_line_is_listed_once(tmp_path: Path) -> None:
+def test_a_player_of_the_command_line_is_listed_once(tmp_path: Path) -> None:
     house = House(tmp_path / "games", named=["greedy", "greedy:noise=0.2"])
     listed = house.players(GAME)
     assert ("greedy:noise=0.2", "named on the command line") in listed

@@ -1,4 +1,4 @@
-"""Tables of people and players, without HTTP: what is on disk, what is refused, what is undone."""
+"""Tables of people and players, without HTTP: files, refusals, and undo."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CARDS = make_game("armada", cards=True, max_turns=40)
 
 
 class Failing(RandomPlayer):
-    """A player that raises, with a secret in its error."""
+    """A player whose error contains a secret."""
 
     def choose(self, states: Any, seats: Any, draws: Any) -> Any:
         raise RuntimeError("my hand is 1 2 3")
@@ -52,7 +52,7 @@ def act(table: Table, text: str) -> None:
 
 
 def play_on(table: Table, rng: np.random.Generator, most: int = 10**6) -> Iterator[int]:
-    """Let everybody act at random."""
+    """Let all seats act at random."""
     for _ in range(most):
         seat = table.to_move
         if seat is None:
@@ -71,8 +71,8 @@ def drawn(view: Any) -> str:
 
 
 @every_variant
-def test_a_whole_game(variant: Variant, tmp_path: Path) -> None:
-    """The page offers what is legal, and the record of a finished game is like any other."""
+def test_a_whole_game_can_be_played_at_a_table(variant: Variant, tmp_path: Path) -> None:
+    """The page offers the legal actions. The record of a finished game is like any other record."""
     game = variant.make()
     table = begin(tmp_path, game, [None] * (game.players - 1) + ["random"])
     rng = np.random.default_rng(0)
@@ -94,8 +94,8 @@ def test_a_whole_game(variant: Variant, tmp_path: Path) -> None:
 
 
 @every_rich_game
-def test_a_table_goes_on_from_any_byte(variant: Variant, tmp_path: Path) -> None:
-    """However a process dies, the file is a whole record up to some decision."""
+def test_a_table_continues_from_any_byte_of_its_file(variant: Variant, tmp_path: Path) -> None:
+    """Whenever a process dies, the file is a complete record of the game until some decision."""
     game, rng = variant.make(), np.random.default_rng(1)
     table = begin(tmp_path, game, [None] * game.players)
     list(play_on(table, rng, 40))
@@ -118,7 +118,9 @@ def test_every_decision_is_on_disk_before_it_is_answered(tmp_path: Path) -> None
         assert f" {text} | " in (tmp_path / "table.txt").read_text()
 
 
-def test_a_full_disk_plays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_decision_is_made_on_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     act(table, "W1 a1")
     before, view = (tmp_path / "table.txt").read_bytes(), table.view(1)
@@ -136,7 +138,7 @@ def test_a_full_disk_plays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert resumed(tmp_path, table).view(0) == table.view(0)
 
 
-def test_a_request_that_is_sent_twice_plays_once(tmp_path: Path) -> None:
+def test_a_request_that_is_sent_twice_acts_once(tmp_path: Path) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     version = table.version
     table.act(0, version, "P a1-b1")
@@ -145,7 +147,7 @@ def test_a_request_that_is_sent_twice_plays_once(tmp_path: Path) -> None:
     assert table.view(0)["last"] == 1
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+def test_wrong_actions_and_audiences_are_refused(tmp_path: Path) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     for seat, text, said in (
         (1, "W1 a1", "person 0 is to move"),
@@ -161,15 +163,15 @@ def test_what_is_refused(tmp_path: Path) -> None:
             table.view(audience, number)
 
 
-def test_why_a_place_cannot_be_used(tmp_path: Path) -> None:
+def test_a_reason_says_why_a_place_cannot_be_used(tmp_path: Path) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     (why,) = table.why(0, ["line-a1-b1"])[:1] or [""]
-    assert why == "" or "orc" in why  # a palisade is legal there; the Orc's perhaps not
+    assert why == "" or "orc" in why  # a palisade is legal there, but perhaps not the Orc's
     act(table, "W1 a1")
     assert any("ARM-11" in reason for reason in table.why(1, ["place-a1"]))
 
 
-def test_why_nothing_is_ever_done_on_a_mine(tmp_path: Path) -> None:
+def test_a_reason_says_that_nothing_is_done_on_a_mine(tmp_path: Path) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     mine = "d1 is a gold mine: no Warrior is placed on gold (ARM-11)"
     assert table.why(0, ["place-d1"]) == [mine]
@@ -180,13 +182,13 @@ def test_why_nothing_is_ever_done_on_a_mine(tmp_path: Path) -> None:
     assert table.why(0, ["place-d1"]) == [mine]
 
 
-def test_why_no_action_leads_from_a_place_to_another(tmp_path: Path) -> None:
+def test_a_reason_says_why_no_action_leads_between_two_places(tmp_path: Path) -> None:
     table = begin(tmp_path, CARDS, [None, None])
     assert table.why(0, ["place-s1", "place-s48"]) == ["No action leads from s1 to s48."]
     assert table.why(0, ["place-s1", "nowhere"]) == []
 
 
-def test_few_reasons_are_given_and_of_what_can_be_done_now(tmp_path: Path) -> None:
+def test_few_reasons_are_given_and_only_for_possible_actions(tmp_path: Path) -> None:
     table = begin(tmp_path, CARDS, [None, None])
     rng = np.random.default_rng(0)
     while table._journal.states[-1]["stage"] != ORDER:
@@ -197,7 +199,7 @@ def test_few_reasons_are_given_and_of_what_can_be_done_now(tmp_path: Path) -> No
         assert "no question is open" not in " ".join(why)
 
 
-# --- taking back ----------------------------------------------------------------------------------
+# --- undo -----------------------------------------------------------------------------------------
 
 
 def test_an_action_that_reveals_nothing_can_be_taken_back(tmp_path: Path) -> None:
@@ -210,7 +212,7 @@ def test_an_action_that_reveals_nothing_can_be_taken_back(tmp_path: Path) -> Non
     assert not table.view(1)["undo"]
     table.undo(0, table.version)
     assert table.view(0)["question"].startswith("Place a second palisade")
-    assert table.version != second  # what was meant for the position before is refused
+    assert table.version != second  # requests for the earlier position are refused
     table.undo(0, table.version)
     assert (tmp_path / "table.txt").read_bytes() == content
     again = {"version": "", "board": ""}
@@ -222,8 +224,8 @@ def test_an_action_that_reveals_nothing_can_be_taken_back(tmp_path: Path) -> Non
         table.undo(0, table.version)  # another seat has acted
 
 
-def test_what_reveals_something_stays(tmp_path: Path) -> None:
-    """ARM-23: a Mage that has looked has learnt something. ADA-21: dice have fallen."""
+def test_an_action_that_reveals_something_cannot_be_taken_back(tmp_path: Path) -> None:
+    """ARM-23: a Mage has looked at a value. ADA-21: dice were rolled."""
     game = make_game("armadora", players=3, advanced=True)
     deal = next(
         seed
@@ -249,7 +251,7 @@ def test_what_reveals_something_stays(tmp_path: Path) -> None:
     assert found >= {("count", True), ("move", True), ("explore", False)}
 
 
-def test_every_kind_of_place_is_known_to_where(tmp_path: Path) -> None:
+def test_every_kind_of_place_can_be_found(tmp_path: Path) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     act(table, "W3 c4")
     assert table.answer(0, "where c4") == "c4: Warrior 3 of person 0, face down"
@@ -279,8 +281,8 @@ def test_a_seat_has_one_name_everywhere(tmp_path: Path) -> None:
     assert "<b>Bo</b> has no Warrior of value 4 left (ARM-7)" in table.answer(1, "W4 b3")
 
 
-def test_a_person_is_told_the_own_value_and_nobody_else_is(tmp_path: Path) -> None:
-    """ARM-33: without `peek` it is not told either."""
+def test_only_the_owner_is_told_the_value_of_a_warrior(tmp_path: Path) -> None:
+    """ARM-33: without `peek`, not even the owner is told."""
     for peek in (True, False):
         game = make_game("armadora", players=2, peek=peek)
         table = begin(tmp_path, game, [None, None])
@@ -297,7 +299,7 @@ def test_a_person_is_told_the_own_value_and_nobody_else_is(tmp_path: Path) -> No
 # --- players --------------------------------------------------------------------------------------
 
 
-def test_a_player_that_fails_tells_people_no_secret(
+def test_a_player_that_fails_reveals_no_secret(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = begin(tmp_path, ADVANCED, [None, "failing"])
@@ -315,7 +317,7 @@ def test_a_player_that_fails_tells_people_no_secret(
     assert "hand is" not in str(refused.value)
 
 
-def test_a_choice_for_a_position_that_was_taken_back_is_dropped(tmp_path: Path) -> None:
+def test_a_choice_for_a_position_taken_back_is_dropped(tmp_path: Path) -> None:
     class Slow(RandomPlayer):
         def choose(self, states: Any, seats: Any, draws: Any) -> Any:
             table.undo(0, table.version)
@@ -329,7 +331,7 @@ def test_a_choice_for_a_position_that_was_taken_back_is_dropped(tmp_path: Path) 
     assert table.trouble is None
 
 
-def test_a_hint_is_what_a_player_would_do(tmp_path: Path) -> None:
+def test_a_hint_is_the_choice_of_a_player(tmp_path: Path) -> None:
     table = begin(tmp_path, make_game("armadora"), [None, "random"])
     hint = table.opinion(0, "armadora-2p")
     assert hint["action"] in [action[0] for action in table.view(0)["actions"]]
@@ -339,7 +341,7 @@ def test_a_hint_is_what_a_player_would_do(tmp_path: Path) -> None:
     assert hint == table.opinion(0, "armadora-2p")
 
 
-def test_who_resigns_ends_the_game(tmp_path: Path) -> None:
+def test_a_resignation_ends_the_game(tmp_path: Path) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     act(table, "W1 a1")
     table.resign(0, table.version)
@@ -349,14 +351,17 @@ def test_who_resigns_ends_the_game(tmp_path: Path) -> None:
         table.act(1, table.version, "W1 a2")
 
 
-def test_a_journal_that_is_none(tmp_path: Path) -> None:
+def test_an_invalid_journal_is_refused(tmp_path: Path) -> None:
     (tmp_path / "table.txt").write_text("something else\n")
     with pytest.raises(RecordError):
         Journal.resume(tmp_path / "table.txt")
 
 
-def test_a_page_gets_what_has_changed_on_its_board(tmp_path: Path) -> None:
-    """From any board that an audience has had, changes lead to the whole board; no other counts."""
+def test_a_page_gets_the_changes_of_its_board(tmp_path: Path) -> None:
+    """From any board that an audience has had, changes lead to the whole board.
+
+    Others are ignored.
+    """
     table, rng = begin(tmp_path, ADVANCED, [None, None]), np.random.default_rng(2)
     had: dict[str, dict[int, str]] = {"": {}}
     for _ in play_on(table, rng, 12):

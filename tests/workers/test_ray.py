@@ -1,4 +1,4 @@
-"""The arena on a Ray cluster of several nodes on this machine: its games, and nodes that die."""
+"""The arena on a Ray cluster with several nodes on this machine, also if nodes die."""
 
 import os
 import socket
@@ -27,7 +27,7 @@ NAMES = ["random", "greedy", "random:patient"]
 
 @pytest.fixture(scope="module")
 def nodes():
-    """A head node that plays nothing, and one node with one core; workers see the tests, too."""
+    """Start a head node without games, and a node with one core whose workers see the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(
             "PYTHONPATH",
@@ -35,7 +35,7 @@ def nodes():
                 str(ROOT / name) for name in ("envs", "training", "tests/helpers", "tests/workers")
             ),
         )
-        patch.setenv("RAY_worker_niceness", "0")  # otherwise other processes starve them
+        patch.setenv("RAY_worker_niceness", "0")  # otherwise other processes slow the workers down
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
         cluster.add_node(num_cpus=1)
         ray.init(cluster.address, log_to_driver=False)
@@ -44,24 +44,25 @@ def nodes():
         cluster.shutdown()
 
 
-def test_a_match_is_the_same_and_finds_what_is_named_here(nodes, tmp_path):
+def test_a_match_on_a_cluster_has_the_same_games_and_finds_the_players(nodes, tmp_path):
     mine = tiny.policy(tmp_path, TWO, name="mine.safetensors")
     alone = play_match(TWO, [mine, "random"], 300, seed=3)
     cluster = RayCluster()
     assert play_match(TWO, [mine, "random"], 300, seed=3, workers=cluster) == alone
-    assert sum(share.jobs for share in cluster.shares.values()) == 3  # both tables at once, in each
+    # Each job plays both tables together.
+    assert sum(share.jobs for share in cluster.shares.values()) == 3
     assert alone.standings[0].player == "mine"
 
 
-def test_a_killed_worker_loses_nothing(nodes, tmp_path):
+def test_a_killed_worker_loses_no_game(nodes, tmp_path):
     players = [tiny.KilledOnce(TWO, tmp_path), "random"]
     found = play_match(TWO, players, 300, seed=4, workers=RayCluster())
     assert players[0].mark.exists()
     assert found == play_match(TWO, players, 300, seed=4)
 
 
-def test_a_lost_node_loses_nothing(nodes, tmp_path):
-    """The node disappears with its results when the first games are in; another one joins."""
+def test_a_lost_node_loses_no_game(nodes, tmp_path):
+    """The node disappears with its results after the first games. Another node joins."""
     alone = play_tournament(TWO, NAMES, 32, seed=5, folder=tmp_path / "alone")
     lost = nodes.add_node(num_cpus=1)
     nodes.wait_for_nodes()
@@ -83,8 +84,8 @@ def test_a_lost_node_loses_nothing(nodes, tmp_path):
 
 
 @pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
-def test_a_training_on_a_cluster_is_the_same(nodes, tmp_path, monkeypatch, learner):
-    """It has several shards and earlier versions; a worker is killed at its first shard."""
+def test_a_training_on_a_cluster_gives_the_same_policy(nodes, tmp_path, monkeypatch, learner):
+    """It has several shards and earlier versions. A worker is killed during its first shard."""
     monkeypatch.setitem(registry._players, "deadly", partial(tiny.KilledOnce, folder=tmp_path))
     settings = tiny.settings(
         learner=learner,
@@ -111,7 +112,7 @@ def contents(folder):
     return {path.relative_to(folder): path.read_bytes() for path in files}
 
 
-def test_who_dies_always_is_told_of(nodes):
+def test_a_job_whose_worker_always_dies_is_reported(nodes):
     cluster = RayCluster(retries=1)
     with pytest.raises(
         ClusterError, match="a job was started 2 times, and its worker or node died"
@@ -119,7 +120,7 @@ def test_who_dies_always_is_told_of(nodes):
         play_match(TWO, [tiny.Killed(), "random"], 2, workers=cluster)
 
 
-def test_errors_come_as_they_are(nodes):
+def test_errors_on_a_cluster_are_raised_unchanged(nodes):
     with pytest.raises(ValueError, match="invalid literal for int"):
         list(RayCluster().results(int, ["1", "one"]))
 
@@ -132,20 +133,20 @@ def test_another_version_on_a_node_is_refused(nodes, monkeypatch):
         play_match(TWO, ["random", "random"], 2, workers=RayCluster())
 
 
-def test_the_command_line(nodes, capsys):
+def test_the_command_line_can_use_a_cluster(nodes, capsys):
     arguments = ["evaluate", "greedy", "random", "--games", "20", "--seed", "2"]
     assert main([*arguments, "--workers", "1"]) == 0
     alone = capsys.readouterr()
     assert main([*arguments, "--ray", "auto"]) == 0
     clustered = capsys.readouterr()
-    # In between, Ray may report, in colour, workers that died in earlier tests.
+    # In between, Ray may report workers that died in earlier tests, in colour.
     assert alone.out.strip() in clustered.out
     assert " 1 jobs in " in clustered.err
 
 
 @pytest.fixture
 def no_cluster(monkeypatch):
-    """A server at this address that is not Ray; Ray takes minutes to notice."""
+    """Start a server that is not Ray. Ray itself would take minutes to notice."""
 
     def refuse(address, **options):
         raise ConnectionError("nobody answers")
@@ -157,7 +158,7 @@ def no_cluster(monkeypatch):
 
 
 @pytest.mark.parametrize("shards", [1, 2])
-def test_a_training_without_its_cluster_does_not_begin(no_cluster, tmp_path, capsys, shards):
+def test_a_training_without_its_cluster_does_not_start(no_cluster, tmp_path, capsys, shards):
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(tiny.settings(shards=shards)), "utf-8")
     folder = tmp_path / "run"
     arguments = ["train", str(tmp_path / "small.yaml"), "--run", str(folder), "--ray", no_cluster]
@@ -166,15 +167,17 @@ def test_a_training_without_its_cluster_does_not_begin(no_cluster, tmp_path, cap
     assert not folder.exists()
 
 
-def test_no_cluster_there(no_cluster):
+def test_a_missing_cluster_is_reported(no_cluster):
     with pytest.raises(ClusterError, match=r"no Ray cluster at '127.*' \(nobody .*ray start"):
         list(RayCluster(no_cluster).results(int, ["1"]))
 
 
 @pytest.mark.parametrize("address", ["{}", "ray://{}", "[::ffff:127.0.0.1]:1", "127.0.0.1:70000"])
 @pytest.mark.parametrize("named", [False, True])
-def test_ray_is_not_asked_where_nobody_listens(no_cluster, monkeypatch, address, named):
-    """Ray would look for minutes. This includes addresses from an environment variable."""
+def test_ray_is_not_asked_if_nothing_listens_at_its_address(
+    no_cluster, monkeypatch, address, named
+):
+    """Ray would search for minutes. The address may also come from an environment variable."""
     monkeypatch.setattr(ray, "init", lambda *_, **__: pytest.fail("Ray was asked"))
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = address.format(f"127.0.0.1:{server.getsockname()[1]}")
@@ -185,6 +188,6 @@ def test_ray_is_not_asked_where_nobody_listens(no_cluster, monkeypatch, address,
 
 
 @pytest.mark.parametrize("wrong", [{"workers": 0}, {"retries": -1}])
-def test_wrong_numbers(wrong):
+def test_wrong_numbers_are_refused(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be in"):
         RayCluster(**wrong)

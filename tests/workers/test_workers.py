@@ -1,4 +1,4 @@
-"""Worker processes."""
+"""Worker processes and their end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-# Ctrl-C reaches all processes of a terminal's command, even those that are still importing.
+# Ctrl-C reaches all processes of a terminal's command, even those that are still importing modules.
 STOPPED_AT_THE_START = """
 import os, signal, threading, time
 from armarl.workers.spread import spread
@@ -24,7 +24,7 @@ if __name__ == "__main__":
 """
 
 
-# A stop that reaches this process alone, while its workers do a job that never ends.
+# The stop reaches only this process, while its workers do a job that never ends.
 WITH_ENDLESS_JOBS = """
 import os, signal, threading
 from armarl.workers.spread import spread
@@ -53,8 +53,8 @@ def forever(job):
 
 @pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
 @pytest.mark.parametrize("stop", ["Ctrl-C", "enough"])
-def test_jobs_that_never_end_do_not_outlive_the_stop(tmp_path: Path, stop: str) -> None:
-    """Regression: the stop waited for the jobs, and so for ever."""
+def test_jobs_that_never_end_are_stopped_with_their_match(tmp_path: Path, stop: str) -> None:
+    """Regression: the stop waited for the jobs, and therefore for ever."""
     (tmp_path / "endless.py").write_text(ENDLESS)
     script = tmp_path / "script.py"
     script.write_text(WITH_ENDLESS_JOBS.format(stop=stop))
@@ -65,7 +65,7 @@ def test_jobs_that_never_end_do_not_outlive_the_stop(tmp_path: Path, stop: str) 
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="this is about groups of POSIX processes")
-def test_workers_that_are_stopped_while_they_start_say_nothing(tmp_path: Path) -> None:
+def test_workers_that_are_stopped_at_their_start_print_nothing(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(STOPPED_AT_THE_START)
     done = subprocess.run(
@@ -73,7 +73,7 @@ def test_workers_that_are_stopped_while_they_start_say_nothing(tmp_path: Path) -
         capture_output=True,
         text=True,
         start_new_session=True,
-        timeout=50,  # seconds; the jobs take longer
+        timeout=50,  # in seconds; the jobs take longer
         check=True,
     )
     assert (done.stdout, done.stderr) == ("stopped\n", "")

@@ -1,4 +1,6 @@
-"""Armada's cards (ADA-32, ADA-35) on hand-made positions, in the kernels and the reference."""
+"""Rules of Armada's cards (ADA-32, ADA-35) on positions made by hand, compiled and in the
+reference.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from reference.armada.table import Table
 
 
 def battle(*hands: tuple[str, ...], attackers: int = 5, defenders: int = 5) -> tuple[Table, str]:
-    """Green next to orange in green's lair, and the notation of the attack."""
+    """Return a table with green next to orange in green's lair, and the notation of the attack."""
     table = Table(cards=True)
     a, b = table.plain_neighbours("green")
     table.put(a, "green", attackers)
@@ -26,7 +28,7 @@ def battle(*hands: tuple[str, ...], attackers: int = 5, defenders: int = 5) -> t
 
 
 def sizes(table: Table) -> tuple[int, int]:
-    """The numbers of attackers and defenders in `battle`."""
+    """Return the numbers of attackers and defenders in `battle`."""
     a, b = table.plain_neighbours("green")
     return table.land(a)["bands"], table.land(b)["bands"]
 
@@ -55,7 +57,7 @@ def test_ada_32_buying_costs_two_coups_and_two_gold() -> None:
     table.play("buy")
     assert table.coups == 8
     assert table.legal() == {f"pay {a}", f"pay {square}"}
-    table.play(f"pay {a}")  # the second band comes from the ship: no choice
+    table.play(f"pay {a}")  # only the ship's band is left, so there is no choice
     assert table.view["hands"][0] == ["raid"]
     assert table.view["deck"] == ["attack"]
     assert table.view["ships"][square]["gold"] == 2
@@ -88,10 +90,11 @@ def test_ada_32_attack() -> None:
     assert table.view["to_move"] == 0
     assert table.view["pending"]["roll"] == ["combat", -1]
     assert sizes(table) == (5, 5)
-    table.play("play attack")  # one per roll
+    table.play("play attack")  # one card for each roll
     assert sizes(table) == (5, 3)
     assert table.view["played"].count("attack") >= 1
-    table.play(text, dice=[("combat", 2)])  # two hits already: no question
+    # The roll is two hits already, so the card is not asked for.
+    table.play(text, dice=[("combat", 2)])
     assert sizes(table) == (5, 1)
     table.play(text, dice=[("combat", -1)])
     table.play("decline")
@@ -166,7 +169,7 @@ def test_ada_32_shipyard_needs_a_ship_in_the_box() -> None:
 
 @pytest.mark.parametrize("lost", [0, 1])
 def test_ada_32_shipyard_needs_a_ship_that_was_scuttled(lost: int) -> None:
-    """With three players two ships lie in the box from the start, and cannot be taken."""
+    """With three players, two ships are in the box from the start and cannot be taken."""
     table = Table(3, "orange", cards=True)
     table.hand(0, "shipyard")
     for square in [place for place in table.near if place not in table.chart][: 6 - lost]:
@@ -236,7 +239,7 @@ def test_ada_35_a_roll_of_nothing_uses_no_territory() -> None:
     assert table.view["hands"][0] == []
 
 
-def test_ada_35_the_same_territory_where_there_is_no_other() -> None:
+def test_ada_35_the_same_territory_is_used_if_there_is_no_other() -> None:
     table = Table(cards=True)
     home = table.home("green")
     table.own("orange", [name for name in table.lair("green") if name != home])
@@ -268,7 +271,8 @@ def test_ada_32_35_natives() -> None:
     table.play(f"rise {north}")
     assert (table.land(north)["owner"], table.land(north)["tribes"]) == ("tribes", 3)
     table.play("play big-natives", dice=[("tribes", 2)])
-    table.play(f"rise {north}", dice=[("tribes", 1)])  # then the south territory: no choice
+    # Only the south territory is left, so there is no choice.
+    table.play(f"rise {north}", dice=[("tribes", 1)])
     assert (table.land(north)["tribes"], table.land(south)["tribes"]) == (5, 2)
     assert table.coups == 10
 
@@ -348,7 +352,8 @@ def test_ada_32_strategist_may_stop_after_every_look(coups: int) -> None:
             assert table.legal() == {"peek", "take"}
             assert table.view["pending"]["looked"] == cards[:seen]
             table.play("peek")
-        if looks < min(coups, len(cards)):  # otherwise the card is taken by itself
+        # Otherwise there is only one card, which is taken without a question.
+        if looks < min(coups, len(cards)):
             assert table.legal() == {"peek", "take"}
             table.play("take")
         assert table.view["hands"][0] == [cards[looks - 1]]

@@ -1,4 +1,4 @@
-"""Armada's chart (ADA-1 to ADA-5): properties of the standard chart; bad charts are refused."""
+"""Armada's chart (ADA-1 to ADA-5): properties of the standard chart. Broken charts are refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cities(lair: str) -> list[int]:
 
 
 def distances(starts: list[int], sea_only: bool = False) -> dict[int, int]:
-    """The distance of every place from the nearest of some places, in borders."""
+    """Return the distance of every place from the nearest of some places, in borders."""
     found = dict.fromkeys(starts, 0)
     frontier = list(starts)
     for place in frontier:
@@ -103,8 +103,11 @@ def test_ada_5_isles_posts_and_cities() -> None:
             assert CHART.coast(place)
 
 
-def test_ada_5_lairs_stand_in_play_order_around_the_board() -> None:
-    """Clockwise from the north-west, each in its own corner. Opposite colours are two apart."""
+def test_ada_5_lairs_are_in_play_order_around_the_board() -> None:
+    """Clockwise from the north-west, each lair is in its own corner.
+
+    Opposite colours are two apart.
+    """
     assert CHART.raster is not None
     height, width = len(CHART.raster), len(CHART.raster[0])
     corners = []
@@ -141,7 +144,10 @@ def test_ada_5_no_lair_is_favoured() -> None:
 
 
 def refined(colour: str, without: tuple[str, ...] = ()) -> Counter[int]:
-    """The chart as one colour sees it, by colour refinement; equal for equal charts."""
+    """Return the structure of the chart as one colour sees it, by colour refinement.
+
+    The results are equal if two charts have the same structure.
+    """
     places = [place for place, name in enumerate(CHART.places) if name not in without]
     beside = {place: [q for q in CHART.neighbours[place] if q in places] for place in places}
     seen = {}
@@ -160,8 +166,8 @@ def refined(colour: str, without: tuple[str, ...] = ()) -> Counter[int]:
     return Counter(seen.values())
 
 
-def test_ours_is_fairer_than_ada_5_asks() -> None:
-    """West and east are mirror images in every border; north and south but for three territories.
+def test_the_standard_chart_is_fairer_than_ada_5_requires() -> None:
+    """West and east are mirror images, and so are north and south, except for three territories.
 
     The 21 territories of the main island around the Centre cannot be halved in both directions.
     South of the Centre there is one territory, C5; north of it there are two, C2 and C3.
@@ -186,7 +192,7 @@ def farthest(chart: dict[str, Any]) -> tuple[str, ...]:
 
 
 def moved(places: tuple[str, ...]) -> dict[str, Any]:
-    """Our chart with each colour's lair where ours has that of the colour named in `places`."""
+    """Return our chart with each colour's lair at the place of the colour in `places`."""
     at = dict(zip(places, COLOURS, strict=True))
     chart = CHART.as_dict()
     for territory in chart["territories"]:
@@ -199,7 +205,7 @@ def test_ada_12_the_farthest_lair_of_ours_is_the_opposite_one() -> None:
 
 
 def test_ada_12_the_farthest_lair_follows_the_chart() -> None:
-    """With blue where raspberry was, green is farthest from raspberry, not from blue."""
+    """If blue and raspberry exchange lairs, green is the farthest from raspberry."""
     turned = moved(("raspberry", "blue", "orange", "green"))
     assert farthest(turned) == STANDARD_FARTHEST
     assert farthest(moved(("green", "blue", "raspberry", "orange"))) == (
@@ -210,7 +216,7 @@ def test_ada_12_the_farthest_lair_follows_the_chart() -> None:
     )
 
 
-def test_ada_12_of_several_farthest_lairs_the_next_but_one_comes_first() -> None:
+def test_ada_12_of_several_farthest_lairs_the_next_but_one_is_first() -> None:
     ring = CHART.as_dict()
     ring["borders"] += [[CHART.places[city], "s1"] for lair in CHART.cities for city in lair]
     assert {way for city in CHART.cities[0] for way in ways(ring, city)} == {2}
@@ -225,13 +231,13 @@ def test_ada_12_of_several_farthest_lairs_the_next_but_one_comes_first() -> None
 
 
 def ways(chart: dict[str, Any], city: int) -> set[int]:
-    """The ways from a city to those of the other lairs."""
+    """Return the lengths of the ways from a city to the cities of the other lairs."""
     read = load_chart(chart)
     found = read.ways_from(city)
     return {found[goal] for lair in read.cities if city not in lair for goal in lair}
 
 
-def test_ada_12_a_lair_out_of_reach_is_the_farthest() -> None:
+def test_ada_12_an_unreachable_lair_is_the_farthest() -> None:
     own = {CHART.places[place] for place in of("raspberry")}
     own |= {CHART.places[square] for place in of("raspberry") for square in CHART.coast(place)}
     borders = [border for border in CHART.borders if len(own.intersection(border)) != 1]
@@ -263,7 +269,7 @@ def test_a_chart_survives_its_dict_json_and_text(tmp_path) -> None:
     }
 
 
-def test_lairs_are_put_in_play_order_whatever_the_files_order() -> None:
+def test_lairs_are_put_in_play_order_whatever_their_order_in_the_file() -> None:
     plain = CHART.as_dict()
     plain["territories"] = plain["territories"][::-1]
     chart = load_chart(plain)
@@ -407,8 +413,8 @@ def test_a_broken_chart_is_refused(case: str) -> None:
         load_chart(chart)
 
 
-def test_a_state_is_of_one_chart_even_if_another_is_as_large() -> None:
-    """The chart stands outside the states, which hold its fingerprint."""
+def test_a_state_belongs_to_one_chart_even_if_another_has_its_size() -> None:
+    """States contain only a fingerprint of the chart."""
     other = deepcopy(CHART.as_dict())
     other["borders"].pop()
     game, elsewhere = make_game("armada"), make_game("armada", chart=other)
@@ -419,7 +425,7 @@ def test_a_state_is_of_one_chart_even_if_another_is_as_large() -> None:
     assert states.itemsize <= 1024
 
 
-def test_ada_5_a_chart_as_large_as_a_state_can_hold_is_played() -> None:
+def test_ada_5_the_largest_possible_chart_can_be_played() -> None:
     chart = deepcopy(CHART.as_dict())
     for grow in (more_squares(64), more_launches(127), more_borders(380)):
         grow(chart)
@@ -433,8 +439,8 @@ def test_ada_5_a_chart_as_large_as_a_state_can_hold_is_played() -> None:
     assert game.statuses(states)[0].all()
 
 
-def test_a_map_of_many_seas_is_told_their_number() -> None:
-    """The count once stopped at a limit that was not the real one, and came later."""
+def test_the_error_for_a_map_with_many_seas_says_how_many() -> None:
+    """Regression: the count stopped at a limit that was not the real one."""
     rows = "\n".join([".-" * 28, "-." * 28] * 30)
     with pytest.raises(ChartError, match=r"the chart has \d{4} sea squares; at most 64 are"):
         load_chart(TEXT.replace("\n[map]\n", f"\n[map]\n{rows}\n"))
@@ -500,7 +506,7 @@ def test_a_broken_chart_file_is_refused(case: str, tmp_path) -> None:
         load_chart(file)
 
 
-def test_files_that_are_no_charts(tmp_path) -> None:
+def test_files_that_are_not_charts_are_refused(tmp_path) -> None:
     with pytest.raises(
         FileNotFoundError, match=r"chart file 'nowhere\.txt': (No|there is no) such"
     ):
@@ -516,7 +522,7 @@ def test_files_that_are_no_charts(tmp_path) -> None:
         load_chart(file)
 
 
-def test_a_chart_file_that_is_no_text(tmp_path):
+def test_a_chart_file_that_is_not_text_is_refused(tmp_path):
     path = tmp_path / "chart.txt"
     path.write_bytes(b"\xff\xfe\x00\x80")
     with pytest.raises(ChartError, match="not a UTF-8 text file"):

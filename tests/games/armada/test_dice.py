@@ -1,4 +1,4 @@
-"""Armada's dice (ADA-7): the standard ones, an owner's own, and dice that are refused."""
+"""Armada's dice (ADA-7): the standard dice, a user's dice, and dice that are refused."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from armarl.policies.saved_policy import policy_game
 from reference.armada.checks import check_games
 from reference.armada.table import Table
 
-# Every face that the standard dice lack: no hit, three hits, three losses, finds above four. Two
-# hits are on no face, so `attack` makes a roll that the die cannot show.
+# These dice have all faces that the standard dice lack: no hit, three hits, three losses, finds
+# above four. No face has two hits, so `attack` gives a roll that the die cannot show.
 OTHER = {
     "combat": [3, 0, 1, -1, -3, -3],
     "gold": [5, 0, 12, 1, 0, 4],
@@ -44,7 +44,7 @@ def test_ada_7_dice() -> None:
 # --- reading -------------------------------------------------------------------------------------
 
 
-def test_dice_survive_their_dict_and_toml(tmp_path: Path) -> None:
+def test_dice_can_be_written_and_read_as_dict_and_toml(tmp_path: Path) -> None:
     text = "".join(f"{die} = {faces}\n" for die, faces in OTHER.items())
     (tmp_path / "mine.toml").write_text(text)
     path = tmp_path / "mine.toml"
@@ -57,7 +57,7 @@ def test_dice_survive_their_dict_and_toml(tmp_path: Path) -> None:
 
 
 class Changing(list[int]):
-    """Shows itself once, and then other numbers."""
+    """A list that gives other numbers when it is read a second time."""
 
     def __iter__(self) -> Any:
         shown = [99] * 6 if hasattr(self, "asked") else [1] * 6
@@ -66,7 +66,7 @@ class Changing(list[int]):
 
 
 class Lying(int):
-    """Compares as if it were in any range."""
+    """A number that compares as if it were in any range."""
 
     def __le__(self, other: object) -> bool:
         return True
@@ -75,7 +75,7 @@ class Lying(int):
 
 
 class LyingDice(Dice):
-    """Dice with other faces than were checked."""
+    """Dice whose faces change after the check."""
 
     @property
     def faces(self) -> Any:
@@ -107,7 +107,9 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "no TOML": ("combat =\n", "the dice are not valid TOML: "),
     "deep TOML": ("combat = " + "[" * 3000 + "\n", "the dice are not valid TOML: "),
     "long TOML": (f"combat = {'9' * 5000}\n", "the text of dice may have at most 4,096 characters"),
-    # Regression: this took a minute, as the time to read it grows with the square of its length.
+    # Regression: this took a minute, because the time to parse a number grows with the square of
+    # its
+    # # length.
     "keys of keys": ("a." * 30_000 + "b = 1\n", "the text of dice may have at most 4,096"),
     "a number that lies": ({**OTHER, "gold": [Lying(99)] * 6}, "gold die: .*from 0 to 12, not "),
     "dice that lie": (LyingDice(**OTHER), "combat die: .* not 99"),
@@ -125,12 +127,12 @@ def test_ada_7_broken_dice_are_refused(case: str) -> None:
         make_game("armada", dice=source)
 
 
-def test_a_list_that_changes_is_read_once() -> None:
-    """Regression: faces were read once to check them, and once more to keep them."""
+def test_a_list_that_changes_is_read_only_once() -> None:
+    """Regression: faces were read once for the check and again for the dice."""
     assert load_dice({**OTHER, "gold": Changing([1] * 6)}).gold == (1,) * 6
 
 
-def test_a_file_of_broken_dice_is_named(tmp_path: Path) -> None:
+def test_an_error_names_the_file_of_broken_dice(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("combat = [1]\ngold = []\ntribes = []\n")
     with pytest.raises(DiceError, match=r"mine\.toml: the combat die must list 6 faces"):
@@ -154,8 +156,8 @@ def test_a_file_of_broken_dice_is_named(tmp_path: Path) -> None:
 # --- the rules with other dice -------------------------------------------------------------------
 
 
-def test_ada_7_the_faces_are_those_of_the_variant() -> None:
-    """Every face appears as often as it is on the die, within five standard deviations."""
+def test_ada_7_faces_are_rolled_as_often_as_they_are_on_the_die() -> None:
+    """The counts are within five standard deviations."""
     table, throws = Table(dice=OTHER), 1200
     a, b = table.plain_neighbours("green")
     coast = table.coastal("central")
@@ -178,7 +180,7 @@ def test_ada_7_the_faces_are_those_of_the_variant() -> None:
 
 
 def battle(*hands: tuple[str, ...]) -> tuple[Table, str, tuple[str, str]]:
-    """Ten bands of green beside ten of orange, thrown with the other dice, and green's attack."""
+    """Return a table with ten bands of green and of orange, the other dice, and green's attack."""
     table = Table(cards=True, dice=OTHER)
     a, b = table.plain_neighbours("orange")
     table.put(a, "green", 10)
@@ -195,7 +197,7 @@ def test_ada_7_22_hits_and_losses_of_other_dice() -> None:
         assert (table.land(a)["bands"], table.land(b)["bands"]) == expected
 
 
-def test_ada_7_32_cards_are_asked_for_only_where_they_better_the_roll() -> None:
+def test_ada_7_32_cards_are_asked_for_only_if_they_improve_the_roll() -> None:
     table, text, (a, b) = battle(("attack",), (), (), ("defence",))
     table.play(text, dice=[("combat", -3)])  # worse than the defence's two losses
     assert table.legal() == {"play attack", "decline"}
@@ -208,7 +210,7 @@ def test_ada_7_32_cards_are_asked_for_only_where_they_better_the_roll() -> None:
     assert (table.land(a)["bands"], table.land(b)["bands"]) == (7, 7)
     table.play(text, dice=[("combat", 0)])
     table.play("play attack")
-    assert table.view["pending"]["roll"] == ["combat", 2]  # on no face of this die
+    assert table.view["pending"]["roll"] == ["combat", 2]  # no face of this die shows it
     table.match.game.check_states(table.match.states)
     low, high = table.match.game.observation.bounds()
     observation, _ = table.match.game.views(table.match.states, np.array([3]))
@@ -228,8 +230,8 @@ def test_ada_7_21_the_highest_find_fits_the_supply() -> None:
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_games_with_other_dice(players: int) -> None:
-    """They agree with the slow reference, decision by decision."""
+def test_games_with_other_dice_agree_with_the_reference(players: int) -> None:
+    """They are compared after every decision."""
     variant = {"players": players, "dice": OTHER, **ALL_OPTIONS}
     occurred = check_games(variant, range(1), "random", decisions=200, sample=0.01)
     occurred += check_games(variant, range(9), "position", decisions=60, sample=0.02)
@@ -243,8 +245,8 @@ ONLY_LOSSES = {"combat": [-12] * 6, "gold": [12] * 6, "tribes": [12] * 6}
 
 
 @pytest.mark.parametrize("dice", [NOTHING_MATTERS, ALWAYS_MOST, ONLY_LOSSES], ids=str)
-def test_the_outermost_dice_are_played_to_the_end(dice: dict[str, list[int]]) -> None:
-    """Scripted players, playouts, checks of states and values bear every face that is allowed."""
+def test_games_with_the_most_extreme_dice_reach_their_end(dice: dict[str, list[int]]) -> None:
+    """Scripted players, playouts, checks of states and evaluations accept every allowed face."""
     game = make_game("armada", players=3, max_turns=40, dice=dice, **ALL_OPTIONS)
     states = game.new_states(np.arange(6))
     rng = np.random.default_rng(1)
@@ -267,8 +269,8 @@ def test_the_outermost_dice_are_played_to_the_end(dice: dict[str, list[int]]) ->
     check_games({"players": 3, "dice": dice, **ALL_OPTIONS}, range(1), "greedy", 150)
 
 
-def test_the_scripted_player_knows_its_dice() -> None:
-    """Nine against four: a fight with the standard dice, none with a die of losses."""
+def test_the_scripted_player_considers_the_dice() -> None:
+    """It attacks with nine against four if it has standard dice, but not with a die of losses."""
     worths = {}
     for name, dice in (("standard", None), ("losses", {**OTHER, "combat": [1, -1, -1, -1, -1, 0]})):
         table = Table(dice=dice)
@@ -302,7 +304,7 @@ def test_dice_are_part_of_the_variant() -> None:
         standard.check_states(states)
 
 
-def test_a_face_that_its_die_lacks_is_no_state() -> None:
+def test_a_state_with_a_face_that_its_die_lacks_is_refused() -> None:
     for dice, face in ((OTHER, 2), (None, 12)):
         table = Table(dice=dice)
         coast = table.coastal("central")
@@ -333,7 +335,7 @@ def test_an_environment_with_other_dice(face: str) -> None:
         getattr(armada_v0, face)(dice={**OTHER, "gold": [1, 2, 3]})
 
 
-def test_a_saved_policy_knows_its_dice(tmp_path: Path) -> None:
+def test_a_saved_policy_contains_its_dice(tmp_path: Path) -> None:
     game, standard = make_game("armada", dice=OTHER), make_game("armada")
     path = tiny.policy(tmp_path, game)
     assert policy_game(path) is game
@@ -349,7 +351,7 @@ def test_a_saved_policy_knows_its_dice(tmp_path: Path) -> None:
         load_policy(tiny.policy(other, standard), game)
 
 
-def test_a_chart_and_dice_go_together() -> None:
+def test_a_chart_and_dice_can_be_combined() -> None:
     chart = json.loads(json.dumps(load_chart().as_dict()).replace('"s1"', '"bay"'))
     game = make_game("armada", chart=chart, dice=OTHER)
     assert game.options["chart"] == chart

@@ -1,4 +1,4 @@
-"""An Armada chart, and a position on it, as SVG and as text."""
+"""Drawings of Armada's chart, and of a position on it, as SVG and as text."""
 
 from __future__ import annotations
 
@@ -114,10 +114,10 @@ ORDERS = {
     "order": -1,
     "colour": [0, -1],  # green's turn
     "claims": [NEW_CLAIM, 0, CLAIM_DUE, 0],
-}  # the part of a state that the text needs
+}  # the fields of a state that the text needs
 
 
-def test_the_text_asks_what_is_to_be_decided() -> None:
+def test_the_text_says_what_is_to_be_decided() -> None:
     game = make_game("armada", players=2)
     states = game.new_states(1)
     asked = []
@@ -158,7 +158,7 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
         assert line in text
     assert max(map(len, text.splitlines())) < 80
     grid = text.splitlines()[:28]
-    assert any("o47" in row for row in grid)  # on the map, beside or below the name
+    assert any("o47" in row for row in grid)  # on the map, beside the name or below it
     assert any("b9$1" in row for row in grid)
     unmapped = {"chart": load_chart(CHART.as_dict())}
     without_map = SimpleNamespace(attributes=unmapped, describe=game.describe)

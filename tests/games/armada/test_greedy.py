@@ -1,4 +1,4 @@
-"""The scripted greedy player of Armada: legal, fair, repeatable, and better than random play."""
+"""The scripted greedy player of Armada is legal, fair, repeatable, and better than random play."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def choices(game: Game, states: States, draws: np.ndarray) -> np.ndarray:
 
 
 def positions(game: Game) -> States:
-    """Positions from games between greedy players with a random action now and then."""
+    """Return positions from games between greedy players with some random actions."""
     rng = np.random.default_rng(game.players)
     states, random = game.new_states(np.arange(GAMES)), RandomPlayer(game)
     found = []
@@ -65,7 +65,7 @@ def positions(game: Game) -> States:
 
 
 @EVERY_VARIANT
-def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(variant):
+def test_choices_are_legal_and_repeatable_and_do_not_depend_on_hidden_information(variant):
     game = make_game("armada", **variant, max_turns=30)
     states = positions(game)
     assert states.size > 20 * GAMES
@@ -81,7 +81,7 @@ def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(variant):
     dealt = game.determinised(states, seats, np.arange(states.size))
     assert dealt.tobytes() != before
     assert (choices(game, dealt, draws) == actions).all()
-    # Even with the whole state, it uses only what its seat is shown.
+    # Even if it gets the whole state, it uses only what its seat is shown.
     assert (GreedyPlayer(game).choose(states, seats, draws) == actions).all()
 
 
@@ -90,8 +90,8 @@ def test_it_beats_random_play(variant):
     """Few games are cut short: all ships are scuttled (ADA-24), or only a card is left (ADA-29).
 
     In 96 games of each variant it won 99.7 percent with two players and 96 with more. All others
-    were cut short but one, which a random player won. The bounds are more than three standard
-    deviations lower, so that they hold whatever the players draw.
+    were cut short, except one that a random player won. The bounds are more than three standard
+    deviations lower, so the test passes for nearly all random numbers.
     """
     game = make_game("armada", **variant, max_turns=200)
     match = play_match(game, ["greedy", "random"], games=48, seed=1)
@@ -103,9 +103,9 @@ def test_it_beats_random_play(variant):
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_ties_are_broken_fairly(players):
-    """All actions that are ever chosen in a position are chosen equally often, whatever their ids.
+    """In a position, all actions that are ever chosen are chosen equally often, whatever their ids.
 
-    Border ids follow the board, so a preference for some ids would favour a lair.
+    The ids of borders follow the board, so a preference for some ids would favour a lair.
     """
     game = make_game("armada", players=players, max_turns=30)
     states = positions(game)
@@ -121,8 +121,8 @@ def test_ties_are_broken_fairly(players):
     assert excess < 5 * np.sqrt(2 * freedom)  # chi-square statistic over all positions
 
 
-def test_its_games_seldom_stall():
-    """Of games with four players, 3 in 100 used to last for ever. The bound is 2 of 150."""
+def test_few_of_its_games_last_until_the_turn_limit():
+    """Regression: of games with four players, 3 in 100 lasted for ever. The bound is 2 of 150."""
     game = make_game("armada", players=4)
     states, player = game.new_states(np.arange(1000, 1150)), GreedyPlayer(game)
     rng = np.random.default_rng(3)
@@ -137,7 +137,7 @@ def test_its_games_seldom_stall():
 
 
 def first_turn(players: int) -> States:
-    """A position at the start of green's first turn, as records of shape (1,)."""
+    """Return a position at the start of green's first turn, as records of shape (1,)."""
     game = make_game("armada", players=players)
     states = game.new_states(np.arange(1))
     while states["turn"][0] < 0:
@@ -148,7 +148,7 @@ def first_turn(players: int) -> States:
 @pytest.mark.parametrize("style", ["conqueror", "admiral"])
 @pytest.mark.parametrize("players", [2, 4])
 def test_a_style_has_a_row_for_each_stance(players, style):
-    """The last stance whose condition holds is used: ALARMED before AHEAD, and so on."""
+    """The last stance whose condition is true is used: ALARMED before AHEAD, and so on."""
     states, green, raspberry = first_turn(players), 0, 1
     state, number = states[0], GREEDY_STYLES.index(style)
     fixed = make_game("armada", players=players).fixed
@@ -159,7 +159,8 @@ def test_a_style_has_a_row_for_each_stance(players, style):
     assert stance() == EARLY
     state["turn"] = EARLY_ROUNDS * 4
     assert stance() == PLAIN
-    for n, city in enumerate([3, 4, 5, 9]):  # raspberry and orange, enemies in both variants
+    # Cities of raspberry and orange, which are enemies in both variants.
+    for n, city in enumerate([3, 4, 5, 9]):
         state["owner"][fixed["cities"][city]] = green
         assert stance() == (PLAIN, PLAIN, CLOSE, AHEAD)[n]
     state["turn"] = 0
@@ -170,7 +171,7 @@ def test_a_style_has_a_row_for_each_stance(players, style):
     assert stance() == ALARMED
 
 
-def test_the_admiral_has_rows_of_his_own_at_each_table_and_others_the_same_at_all():
+def test_only_the_admiral_has_other_rows_at_each_table():
     admiral = GREEDY_STYLES.index("admiral")
     found = {name: set() for name in GREEDY_STYLES}
     for players in (2, 3, 4):
@@ -187,30 +188,30 @@ def test_the_admiral_has_rows_of_his_own_at_each_table_and_others_the_same_at_al
 
 
 def goals(state: np.void, row: int) -> dict[int, int]:
-    """The goals of green by place, for the numbers in a row of the style."""
+    """Return the goals of green by place, for the numbers in a row of the style."""
     cost = np.empty(state["bands"].size, np.int8)
     set_goals(state, STYLES[row], 0, cost, make_game("armada").fixed)
     return {place: int(cost[place]) for place in np.flatnonzero(cost < FAR)}
 
 
-def test_goals_are_what_is_to_be_taken_freed_and_guarded():
-    """The goals of green, which also plays blue, follow the style, also in its own lair."""
+def test_goals_are_places_to_take_to_free_and_to_guard():
+    """The goals of green, which also plays blue, follow the style, even in its own lair."""
     states = first_turn(2)
     state, row = states[0], FIRST_ROWS[GREEDY_STYLES.index("admiral"), 0] + PLAIN
     numbers, cities = STYLES[row], make_game("armada").fixed["cities"].astype(int)
     green, raspberry, _, orange = range(4)
     before = goals(state, row)
     assert {before[place] for place in cities[3:6]} == {numbers[CITY_GOAL]}
-    assert not set(before) & {*cities[:3], *cities[6:9]}  # green's own and its partner's
+    assert not set(before) & {*cities[:3], *cities[6:9]}  # of green itself and of its partner
     state["owner"][cities[0]] = raspberry
     state["owner"][cities[6]] = orange
     state["bands"][[cities[0], cities[6]]] = 0
     found = goals(state, row)
     assert found[cities[0]] == min(numbers[HOME_LATER_GOAL], numbers[RETAKE_GOAL])  # 6 are left
     assert found[cities[6]] == numbers[PARTNER_GOAL]
-    state["owner"][cities[[1, 2]]] = raspberry  # now one city short
+    state["owner"][cities[[1, 2]]] = raspberry  # now green lacks one city
     assert goals(state, row)[cities[1]] == min(numbers[NEARLY_GOAL], found[cities[0]])
-    assert goals(state, row)[cities[6]] == numbers[PARTNER_GOAL]  # another colour's
+    assert goals(state, row)[cities[6]] == numbers[PARTNER_GOAL]  # it belongs to another colour
     state["owner"][cities[4]] = green
     state["bands"][cities[4]] = 0
     for other in np.flatnonzero(STYLES[:, MAN_CITY_GOAL] < FAR):
@@ -219,8 +220,8 @@ def test_goals_are_what_is_to_be_taken_freed_and_guarded():
     assert (STYLES[:, CITY_GARRISON] > 0).any()
 
 
-def test_what_stands_open_beside_an_enemy_is_a_goal():
-    """A territory of green's lair without a city, since cities have a cost of their own."""
+def test_an_undefended_place_beside_an_enemy_is_a_goal():
+    """The place is in green's lair and has no city, because cities have their own cost."""
     states = first_turn(2)
     state, row = states[0], FIRST_ROWS[GREEDY_STYLES.index("admiral"), 0] + PLAIN
     green, raspberry = 0, 1

@@ -1,4 +1,4 @@
-"""What the page of `armarl play --web` tells a person about a position of Armada."""
+"""Explanations of a position of Armada on the page of `armarl play --web`."""
 
 import numpy as np
 import pytest

@@ -19,7 +19,7 @@ def test_ada_33_asked_before_the_first_action_and_after_every_order() -> None:
     table.put(a, "green", 1)
     table.hand(2, "raid")
     table.turn("green", coups=2)
-    for _ in range(2):  # the last one as well
+    for _ in range(2):  # even after the last one
         table.play(f"move {a} {b}")
         a, b = b, a
         assert (table.view["to_move"], table.view["turn"]["stage"]) == (2, "answer")
@@ -28,11 +28,11 @@ def test_ada_33_asked_before_the_first_action_and_after_every_order() -> None:
         table.play("decline")
     assert (table.view["turn"]["colour"], table.view["to_move"]) == ("raspberry", 2)
     table.play("decline")  # before raspberry's first action
-    table.play("end")  # no order, and blue is not asked in its own turn
+    table.play("end")  # not an order; and blue is not asked in its own turn
     assert (table.view["turn"]["colour"], table.view["turn"]["stage"]) == ("blue", "order")
 
 
-def test_ada_33_asked_once_each_in_play_order() -> None:
+def test_ada_33_each_player_is_asked_once_in_play_order() -> None:
     table = Table(cards=True)
     table.turn("blue")
     table.put(table.home("blue"), "blue", 5, gold=3)
@@ -46,7 +46,7 @@ def test_ada_33_asked_once_each_in_play_order() -> None:
     table.play("play raid")
     assert table.view["turn"]["colour"] == "green"
     table.play("end")
-    assert table.view["to_move"] == 1  # green holds another raid, but was asked
+    assert table.view["to_move"] == 1  # green has another raid card, but was already asked
     table.play("decline")
     assert (table.view["to_move"], table.view["turn"]["coups"]) == (2, 8)
 
@@ -64,7 +64,8 @@ def test_ada_33_a_raid() -> None:
     assert (turn["number"], turn["more_coups"], turn["enrolled"]) == (0, False, False)
     assert table.view["interrupted"]["colour"] == "green"
     assert table.view["interrupted"]["coups"] == 13
-    table.play(f"move {a} {b}")  # green and orange hold raids, but there is no raid within a raid
+    # Green and orange have raid cards, but a raid cannot interrupt a raid.
+    table.play(f"move {a} {b}")
     assert table.view["to_move"] == 2
     table.play("play more-coups")
     assert table.coups == 5
@@ -77,7 +78,7 @@ def test_ada_33_a_raid() -> None:
     assert table.view["interrupted"] is None
 
 
-def test_ada_15_a_raid_without_anything_to_do_ends_by_itself() -> None:
+def test_ada_15_a_raid_without_possible_orders_ends() -> None:
     table = Table(cards=True)
     table.put(table.home("blue"), "blue", 0)
     table.hand(0, "more-coups")
@@ -98,7 +99,7 @@ def test_ada_33_a_player_with_two_colours_raids_with_the_next() -> None:
         assert table.view["turn"]["colour"] == raider
 
 
-def test_ada_33_nobody_raids_a_turn_that_is_not_asked() -> None:
+def test_ada_33_a_turn_without_a_question_cannot_be_raided() -> None:
     table = Table(cards=True)
     table.put(table.home("raspberry"), "raspberry", 0)
     table.hand(0, "raid")
@@ -157,7 +158,7 @@ def test_ada_29_in_a_raid() -> None:
     assert table.winners == [3]
 
 
-# --- the hand of a player, and secrets -----------------------------------------------------------
+# --- hands and secrets ---------------------------------------------------------------------------
 
 
 def test_ada_36_two_players_have_two_hands() -> None:
@@ -211,11 +212,11 @@ def test_ada_37_a_strategist_remembers_what_it_left_in_the_deck() -> None:
     assert [known["in_deck"] for known in seen] == [["attack", "raid"], None]
     table.play("end", "buy")
     assert table.view["known"][0]["in_deck"] == ["attack", "raid"]
-    assert table.view["known"][0]["drawn"] == [0, 1, 0]  # one of them, maybe
+    assert table.view["known"][0]["drawn"] == [0, 1, 0]  # perhaps one of them
 
 
-def test_ada_37_determinise_deals_evenly_what_agrees_with_the_memory() -> None:
-    """The first of two cards was in the hand before, so it is not one of those left in the deck."""
+def test_ada_37_determinise_deals_uniformly_what_agrees_with_the_memory() -> None:
+    """The first of two cards was in the hand before, so it is not one of the rest of the deck."""
     table = Table(players=3, neutral="orange", cards=True)
     table.hand(0, "strategist")
     table.hand(1, "discovery")
@@ -233,7 +234,7 @@ def test_ada_37_determinise_deals_evenly_what_agrees_with_the_memory() -> None:
         assert abs(found[hand] / n - ways / hands.total()) < 0.02
 
 
-def test_ada_37_who_is_asked_holds_the_card_and_who_is_not_lacks_it() -> None:
+def test_ada_37_a_question_shows_whether_a_player_has_the_card() -> None:
     table = Table(players=4, cards=True)
     table.hand(0, "gold-mine", "gold-mine")
     table.hand(2, "raid", "raid")

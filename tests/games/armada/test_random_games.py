@@ -1,4 +1,4 @@
-"""Whole games and random positions of Armada against the slow reference, decision by decision.
+"""Whole games and random positions of Armada agree with the slow reference at every decision.
 
 At every decision the mask is the reference's set of legal texts and `describe` is its view, key by
 key; pieces and cards are conserved. At a sample of the decisions, illegal actions change no byte,
@@ -52,25 +52,25 @@ CORNERS = {
 
 
 @EVERY_VARIANT
-def test_games_from_the_deal(variant: dict[str, Any]) -> None:
+def test_games_from_the_deal_agree_with_the_reference(variant: dict[str, Any]) -> None:
     occurred = check_games(variant, range(2), "random", decisions=500, sample=0.01)
     assert occurred.keys() >= ORDERS
 
 
 @EVERY_VARIANT
-def test_games_from_random_positions(variant: dict[str, Any]) -> None:
+def test_games_from_random_positions_agree_with_the_reference(variant: dict[str, Any]) -> None:
     occurred = check_games(variant, range(12), "position", decisions=50, sample=0.03)
     assert occurred.keys() >= ORDERS
 
 
 @EVERY_VARIANT
-def test_games_of_greedy_players(variant: dict[str, Any]) -> None:
-    """These games reach what random play does not: musters, sieges and claims."""
+def test_games_of_greedy_players_agree_with_the_reference(variant: dict[str, Any]) -> None:
+    """These games reach situations that random play does not reach: musters, sieges and claims."""
     check_games(variant, range(1), "greedy", decisions=2000, sample=0.003)
 
 
-def test_games_on_another_chart() -> None:
-    """The archipelago with other names in another order: no test depends on the standard chart."""
+def test_games_on_another_chart_agree_with_the_reference() -> None:
+    """The chart has other names in another order, so the code cannot depend on the standard one."""
     rng = random.Random(5)
     chart = load_chart().as_dict()
     numbers = rng.sample(range(1000), len(chart["territories"]) + len(chart["sea"]))
@@ -89,11 +89,12 @@ def test_games_on_another_chart() -> None:
     check_games(variant, range(10), "position", decisions=50, sample=0.02)
 
 
-def test_games_reach_the_corners_of_the_rules() -> None:
-    """The games above would prove little without the rare cases.
+def test_games_reach_rare_cases_of_the_rules() -> None:
+    """Without the rare cases, the games above would prove little.
 
-    Games are played until all have come, but no more than 210. A claim in a raid (ADA-34) is rarer
-    still: `test_raid_rules` and `test_victory_rules` have it.
+    Games are played until all cases have occurred, but at most 210. A claim in a raid (ADA-34) is
+    even
+    rarer: `test_raid_rules` and `test_victory_rules` test it.
     """
     occurred: Counter[str] = Counter()
     for seed, players in product(range(1000, 1070), (2, 3, 4)):

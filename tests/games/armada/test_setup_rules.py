@@ -1,6 +1,6 @@
 """Armada's pieces, players and preliminary turn (ADA-6 to ADA-14), in kernels and reference.
 
-`test_chart.py` has ADA-1 to ADA-5, the chart.
+`test_chart.py` tests ADA-1 to ADA-5, the chart.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reference.armada.checks import Match
 from reference.armada.table import Table
 
 
-def test_ada_6_what_the_supply_lacks_is_not_placed() -> None:
+def test_ada_6_pieces_that_the_supply_lacks_are_not_placed() -> None:
     table = Table()
     coast = table.coastal("central")
     table.sea(table.coast(coast)[0], "green", 2)
@@ -42,7 +42,7 @@ def test_ada_6_lost_bands_go_back_to_their_reserve() -> None:
 
 
 def test_ada_7_dice() -> None:
-    """Every face appears as often as it is on the die, within five standard deviations."""
+    """Each face is rolled as often as it is on the die, within five standard deviations."""
     table = Table()
     a, b = table.plain_neighbours("green")
     coast = table.coastal("central")
@@ -85,9 +85,9 @@ def test_ada_8_a_ship_not_launched_belongs_to_the_owner_of_its_city() -> None:
     city = table.cities("orange")[0]
     table.put(city, "green", ship=True)
     assert table.legal("launch") == {f"launch {city} {square}" for square in table.coast(city)}
-    assert not table.legal("scuttle")  # no band of green is near (ADA-24)
+    assert not table.legal("scuttle")  # no band of green is next to it (ADA-24)
     table.play("end")
-    assert not table.legal("launch", "scuttle")  # raspberry
+    assert not table.legal("launch", "scuttle")  # it is raspberry's turn
 
 
 @pytest.mark.parametrize("players", [2, 4])
@@ -121,7 +121,7 @@ def test_ada_10_11_13_preliminary_turn(players: int, strength: int) -> None:
         match.play("count 3")
         assert match.view["legal"] == sorted(f"count {n}" for n in range(strength - 2))
         if number % 2:
-            match.play(f"count {strength - 3}")  # none left: no further question
+            match.play(f"count {strength - 3}")  # no bands are left, so there is no question
         else:
             for _ in range(5):
                 match.play("count 1")  # the last territory gets the rest
@@ -135,7 +135,7 @@ def test_ada_10_11_13_preliminary_turn(players: int, strength: int) -> None:
 
 
 def test_ada_11_own_second_colour() -> None:
-    """It is never attacked and shares no place; its unoccupied land can change the flag."""
+    """It is never attacked and shares no place, but land without bands can change its owner."""
     table = Table(2)
     a, b = table.plain_neighbours("green")
     table.put(a, "green", 3)
@@ -153,7 +153,7 @@ def test_ada_11_own_second_colour() -> None:
 
 
 def test_ada_11_what_a_player_has_counts_for_one_colour() -> None:
-    """Conversion, purchase and enrolment leave the player's second colour out."""
+    """Conversion, purchase and enrolment do not count the player's second colour."""
     for colours, allowed in ((("green", "blue"), False), (("green", "green"), True)):
         table = Table(2, cards=True, enrolment=True)
         first, second, _ = table.cities("orange")
@@ -174,7 +174,8 @@ def test_ada_11_what_a_player_has_counts_for_one_colour() -> None:
     table = Table(2, cards=True, enrolment=True)
     table.own("green", table.lair("central")[:2])
     table.own("blue", table.lair("central")[2:4])
-    table.play("enrol", f"levy {table.home('green')}")  # of its lair, and none of the centre
+    # Territories of its lair, but not of the centre.
+    table.play("enrol", f"levy {table.home('green')}")
     assert table.view["turn"]["stage"] == "order"
 
 
@@ -208,7 +209,7 @@ def test_ada_12_three_players(neutral: str) -> None:
 
 @pytest.mark.parametrize("neutral", COLOURS)
 def test_ada_12_the_bonus_follows_the_chart(neutral: str) -> None:
-    """Where raspberry and blue change their lairs, green and raspberry lie opposite each other."""
+    """If raspberry and blue exchange their lairs, green and raspberry are opposite each other."""
     other = {"raspberry": "blue", "blue": "raspberry"}
     chart = load_chart().as_dict()
     for territory in chart["territories"]:

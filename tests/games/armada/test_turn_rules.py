@@ -8,7 +8,7 @@ from reference.armada.board import COLOURS
 from reference.armada.table import Table
 
 
-def test_ada_15_ten_coups_and_the_turn_ends_by_itself() -> None:
+def test_ada_15_ten_coups_and_the_turn_ends() -> None:
     table = Table()
     a, b = table.plain_neighbours("green")
     table.put(a, "green", 1)
@@ -48,7 +48,7 @@ def test_ada_15_coups_with_the_first_decision_pieces_with_the_last() -> None:
     assert table.coups == 9
 
 
-def test_ada_15_goes_on_without_coups_while_a_card_can_be_played() -> None:
+def test_ada_15_a_turn_without_coups_continues_while_a_card_can_be_played() -> None:
     table = Table(cards=True)
     a, b = table.plain_neighbours("green")
     table.put(a, "green", 1)
@@ -118,7 +118,7 @@ def test_ada_17_numbers_with_one_answer_are_not_asked() -> None:
     assert table.view["ships"][square] == {"colour": "green", "bands": 1, "gold": 9}
 
 
-def test_ada_18_what_may_be_entered() -> None:
+def test_ada_18_places_that_may_be_entered() -> None:
     table = Table()
     centre = table.post("Centre")
     unexplored, wild, free, enemy, *_ = table.inland(centre)
@@ -227,7 +227,7 @@ def test_ada_22_land_and_ships_both_ways() -> None:
     assert table.legal("attack") == {f"attack {square} {land}"}
 
 
-def test_ada_22_what_exceeds_is_void() -> None:
+def test_ada_22_losses_beyond_the_bands_are_ignored() -> None:
     table = Table()
     a, b = table.plain_neighbours("green")
     table.put(a, "green", 2)
@@ -321,7 +321,7 @@ def test_ada_24_not_the_own_ship_without_a_band_near() -> None:
     table = Table()
     city = table.cities("green")[-1]
     table.put(city, "green", ship=True)
-    table.sea(table.coast(city)[0], None)  # an empty ship beside is no band
+    table.sea(table.coast(city)[0], None)  # an empty ship next to it does not count as a band
     assert not table.legal("scuttle")
     game, states = table.match.game, table.match.states
     why = game.explain(states[0], game.actions.id(f"scuttle {city}"))
@@ -377,7 +377,7 @@ def test_ada_26_a_colour_that_could_only_end_is_not_asked() -> None:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_ada_26_two_idle_rounds_end_the_game(players: int) -> None:
+def test_ada_26_two_rounds_without_orders_end_the_game(players: int) -> None:
     table = Table(players)
     for colour in COLOURS:
         table.put(table.home(colour), colour, 0)

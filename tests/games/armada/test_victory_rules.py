@@ -12,7 +12,7 @@ from reference.armada.table import Table
 
 
 def round_of_ends(table: Table) -> None:
-    """Every colour ends its turn, up to the next turn of the same colour."""
+    """Let every colour end its turn, until the next turn of the same colour."""
     colour = table.view["turn"]["colour"]
     table.play("end")
     while table.winners is None and table.view["turn"]["colour"] != colour:
@@ -50,7 +50,7 @@ def test_ada_27_a_lair_must_be_held() -> None:
     table.own("orange", table.lair("green")[:4])
     table.own("green", [name for name in table.lair("blue") if name != table.home("blue")][:4])
     table.play("end")
-    assert table.view["claims"] == ["green"]  # any lair counts
+    assert table.view["claims"] == ["green"]  # any enemy lair counts
 
 
 def test_ada_27_four_cities_in_enemy_lairs() -> None:
@@ -121,7 +121,7 @@ def test_ada_28_with_two_players_the_same_colour() -> None:
     table.play("end")
     table.play("end")
     table.play(f"move {beside} {centre}", "count 1")
-    table.play("end")  # blue is in victory now, green was before
+    table.play("end")  # blue is in victory now, and green was before
     assert table.view["claims"] == ["green", "blue"]
     assert table.winners is None
 
@@ -137,7 +137,7 @@ def test_ada_28_a_turn_that_nobody_is_asked_for_counts() -> None:
 
 
 def observed_claims(table: Table, seat: int) -> list[int]:
-    """The block `claim` as a seat observes it."""
+    """Return the block `claim` as a seat observes it."""
     game = table.match.game
     observations, _ = game.views(table.match.states, np.array([seat]))
     claims: list[int] = game.observation.decode(observations[0])["claim"].tolist()
@@ -145,7 +145,7 @@ def observed_claims(table: Table, seat: int) -> list[int]:
 
 
 def one_step_from_victory(colour: str, **options: Any) -> tuple[Table, str]:
-    """A colour that owns two posts, and its move to the Centre."""
+    """Return a table where a colour owns two posts, and its move to the Centre."""
     table = Table(**options)
     centre = table.post("Centre")
     beside = table.inland(centre)[0]
@@ -155,7 +155,7 @@ def one_step_from_victory(colour: str, **options: Any) -> tuple[Table, str]:
     return table, f"move {beside} {centre}"
 
 
-def test_ada_28_a_claim_is_laid_in_the_course_of_the_turn() -> None:
+def test_ada_28_a_claim_is_laid_during_the_turn() -> None:
     table, move = one_step_from_victory("green")
     assert table.view["claims"] == []
     table.play(move)
@@ -175,7 +175,7 @@ def test_ada_28_a_claim_is_laid_in_the_course_of_the_turn() -> None:
 
 @pytest.mark.parametrize("again", [False, True])
 def test_ada_28_a_raid_cannot_undo_a_claim_before_it_is_judged(again: bool) -> None:
-    """Regression: a claim was laid at the end of the turn only, so a raid before it undid it."""
+    """Regression: claims were laid only at the end of a turn, so an earlier raid prevented them."""
     table, move = one_step_from_victory("green", cards=True)
     north = table.post("North")
     beside = next(name for name in table.inland(north) if name not in move.split())
@@ -197,7 +197,7 @@ def test_ada_28_a_raid_cannot_undo_a_claim_before_it_is_judged(again: bool) -> N
     assert table.view["claims"] == (["green"] if again else [])
 
 
-def test_ada_34_a_raid_claims_at_once_for_the_end_of_the_next_own_turn() -> None:
+def test_ada_34_a_claim_in_a_raid_is_judged_at_the_end_of_the_next_own_turn() -> None:
     table, move = one_step_from_victory("blue", cards=True)
     table.hand(0, "more-coups")
     table.hand(2, "raid")
@@ -216,13 +216,13 @@ LEFT = ["nothing", "card", "gold", "enrolment"]
 
 @pytest.mark.parametrize("left", LEFT)
 def test_ada_29_a_player_is_out_without_bands_cards_gold_and_enrolment(left: str) -> None:
-    """Regression: a player with a card, gold, or land to enrol from lost with its last band."""
+    """Regression: a player with a card, gold or land to enrol from was out after its last band."""
     table = Table(cards=True, enrolment=left == "enrolment")
     a, b = table.plain_neighbours("green")
     for colour in COLOURS[1:]:
         table.put(table.home(colour), colour, 0)
         if left == "enrolment" and colour != "orange":
-            table.own("green", table.lair(colour)[:4])  # nothing to enrol there
+            table.own("green", table.lair(colour)[:4])  # green cannot enrol there
     table.put(a, "green", 2)
     table.put(b, "orange", 1, gold=int(left == "gold"))
     table.hand(3, *(["gold-mine"] if left == "card" else []))
@@ -243,7 +243,7 @@ def test_ada_29_the_second_colour_s_gold_keeps_a_player_in() -> None:
         assert table.winners == winners
 
 
-def test_ada_29_a_player_without_bands_plays_on() -> None:
+def test_ada_29_a_player_without_bands_continues() -> None:
     table = Table()
     for colour in COLOURS[1:]:
         table.put(table.home(colour), colour, 0)
@@ -256,7 +256,7 @@ def test_ada_29_a_player_without_bands_plays_on() -> None:
 
 
 def last_gold_taken(max_turns: int = 400) -> Table:
-    """Green takes the last gold of all who have no bands: no bands are removed."""
+    """Return a table after green took the last gold of all players without bands, but no band."""
     table = Table(max_turns=max_turns)
     a, b = table.plain_neighbours("green")
     for colour in COLOURS[1:]:
@@ -271,7 +271,7 @@ def last_gold_taken(max_turns: int = 400) -> Table:
     return table
 
 
-def test_ada_29_is_looked_at_when_a_turn_ends() -> None:
+def test_ada_29_is_checked_when_a_turn_ends() -> None:
     table = last_gold_taken()
     table.play("end")
     assert table.winners == [0]
@@ -283,17 +283,17 @@ def test_ada_29_comes_before_ada_30() -> None:
     assert table.view["result"] == {"winners": [0], "truncated": False}
 
 
-def test_ada_29_is_looked_at_when_bands_are_removed() -> None:
+def test_ada_29_is_checked_when_bands_are_removed() -> None:
     table = last_gold_taken()
     centre = table.post("Centre")
     attack = f"attack {centre} {table.inland(centre)[0]}"
     table.play(attack, dice=[("combat", 2)])
-    assert table.winners is None  # tribes are no bands
+    assert table.winners is None  # tribes do not count as bands
     table.play(attack, dice=[("combat", -1)])
     assert table.winners == [0]
 
 
-def test_ada_29_the_last_player_with_bands_wins_at_once() -> None:
+def test_ada_29_the_last_player_with_bands_wins_immediately() -> None:
     table = Table()
     a, b = table.plain_neighbours("green")
     for colour in COLOURS[1:]:
@@ -349,7 +349,7 @@ def test_ada_30_max_turns(turns: int) -> None:
     assert table.view["result"] == {"winners": [], "truncated": True}
 
 
-def test_ada_30_is_tested_after_ada_28() -> None:
+def test_ada_30_is_checked_after_ada_28() -> None:
     table = Table(max_turns=1)
     table.own("green", [table.post(name) for name in ("Centre", "North", "East")])
     table.claims = ["green"]
@@ -388,7 +388,7 @@ def test_ada_31_several_lairs_in_play_order_and_the_limit() -> None:
     table.play("enrol", f"levy {table.home('green')}")
     assert table.legal() == {f"levy {name}" for name in table.lair("orange")[:4]}
     table.play(f"levy {table.lair('orange')[0]}")
-    assert table.view["turn"]["stage"] == "order"  # the fifty are on the board
+    assert table.view["turn"]["stage"] == "order"  # all fifty bands are on the board
 
 
 def test_ada_31_nothing_to_enrol() -> None:
@@ -403,8 +403,8 @@ def test_ada_31_nothing_to_enrol() -> None:
 
 
 def told(table: Table, action: str = "end", **more: Any) -> str:
-    """Play an action and return the last sentence that tells what came of it."""
-    assert action in table.legal()  # which begins the game
+    """Play an action. Return the last sentence about its result."""
+    assert action in table.legal()  # `legal` begins the game
     game, before = table.match.game, table.match.states[0].copy()
     seat = int(before["to_move"])
     table.play(action, **more)
@@ -428,7 +428,7 @@ def test_the_end_of_a_game_is_told_with_its_reason() -> None:
 
 
 def test_a_claim_of_a_player_that_is_out_is_no_reason() -> None:
-    """ADA-29: owning without bands is enough for ADA-27, but green has won."""
+    """ADA-29: to own places without bands is enough for ADA-27, but green has won."""
     table = Table()
     a, b = table.plain_neighbours("green")
     for colour in COLOURS[1:]:

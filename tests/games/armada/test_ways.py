@@ -1,4 +1,4 @@
-"""The scripted player's map: the costs are those of the cheapest paths."""
+"""The scripted player's costs of ways are those of the cheapest paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarl.games.armada.styles import STYLES
 
 
 def cheapest(s, fixed, by_land, by_sea, cost):
-    """The same costs, by relaxing all borders until nothing changes."""
+    """Return the same costs, computed by relaxing all borders until nothing changes."""
     cost, before = cost.astype(int), None
     while before is None or (cost != before).any():
         before = cost.copy()
@@ -27,7 +27,7 @@ def cheapest(s, fixed, by_land, by_sea, cost):
     return cost
 
 
-def test_borders_and_sets_of_neighbours_are_those_of_the_chart():
+def test_borders_and_neighbours_are_those_of_the_chart():
     game = make_game("armada", players=2)
     fixed, chart = game.fixed, game.attributes["chart"]
     seen = 0
@@ -45,7 +45,7 @@ def test_borders_and_sets_of_neighbours_are_those_of_the_chart():
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_costs_are_of_the_cheapest_ways(players):
+def test_costs_are_those_of_the_cheapest_ways(players):
     game = make_game("armada", players=players)
     fixed, (states, _) = game.fixed, tiny.positions(game, 30)
     changed = 0

@@ -1,4 +1,4 @@
-"""The scripted greedy player of Armadora: legal, fair, repeatable, and without blunders."""
+"""The scripted greedy player of Armadora is legal, fair, repeatable, and makes no blunders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POSITIONS = 150
 
 
 def random_positions(game: Game, count: int, seed: int) -> States:
-    """Positions after random numbers of random actions, without finished games."""
+    """Return positions after random numbers of random actions, without finished games."""
     rng = np.random.default_rng(seed)
     states, player = game.new_states(np.arange(count)), RandomPlayer(game)
     for _ in range(30):
@@ -42,7 +42,9 @@ def greedy_choices(game: Game, states: States, draws: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("players", "advanced", "peek"), VARIANTS)
-def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(players, advanced, peek):
+def test_choices_are_legal_and_repeatable_and_do_not_depend_on_hidden_information(
+    players, advanced, peek
+):
     game = make_game("armadora", players=players, advanced=advanced, peek=peek)
     states = random_positions(game, POSITIONS, seed=players)
     assert states.size > POSITIONS // 3
@@ -56,12 +58,12 @@ def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(players, advan
     dealt = game.determinised(states, seats, np.arange(states.size))
     assert dealt.tobytes() != before
     assert (greedy_choices(game, dealt, draws) == actions).all()
-    # Even with the whole state, it uses only what its seat is shown.
+    # Even if it gets the whole state, it uses only what its seat is shown.
     assert (GreedyPlayer(game).choose(states, seats, draws) == actions).all()
 
 
 def wins(game: Game, games: int) -> int:
-    """The number of games that the greedy side wins against random play, with alternating sides."""
+    """Return how many games the greedy side wins against random play, with alternating sides."""
     rng = np.random.default_rng(0)
     states = game.new_states(np.arange(games))
     sides = np.array(game.sides)
@@ -83,7 +85,7 @@ def wins(game: Game, games: int) -> int:
 
 
 # Measured over hundreds of games: 98, 97, 91, 92, 98 and 99 percent. The bounds are more than four
-# standard deviations lower. A random player wins 30 of 60, or 20 with three players.
+# # standard deviations lower. A random player would win 30 of 60, or 20 with three players.
 @pytest.mark.parametrize(
     ("players", "advanced", "bound"),
     [(2, False, 53), (2, True, 52), (3, False, 45), (3, True, 45), (4, False, 52), (4, True, 54)],
@@ -92,13 +94,13 @@ def test_it_beats_random_play(players, advanced, bound):
     assert wins(make_game("armadora", players=players, advanced=advanced), 60) >= bound
 
 
-# --- single positions ----------------------------------------------------------------------------
+# --- positions -----------------------------------------------------------------------------------
 
 BASE = make_game("armadora")
 
 
 def position(walls: str = "", warriors: str = "", hand: tuple[int, ...] = (1, 0, 0, 0, 1)) -> State:
-    """A two-player position, seat 0 to move, seat 1 with an empty hand and its Warriors known.
+    """Return a position for two: seat 0 is to move, and seat 1 has no hand and known Warriors.
 
     Args:
         walls: the notations of lines.
@@ -123,24 +125,24 @@ def position(walls: str = "", warriors: str = "", hand: tuple[int, ...] = (1, 0,
 
 
 def choices(s: State, game: Game = BASE) -> set[str]:
-    """The actions that it chooses for several draws."""
+    """Return the actions that the player chooses for several random numbers."""
     states = np.full(20, s)
     draws = np.linspace(0, 1, 20, endpoint=False)
     actions = GreedyPlayer(game).choose(states, np.zeros(20, np.int64), draws)
     return {game.actions.text(action) for action in actions}
 
 
-# a1 b1 a2 b2 is a territory of four with the mine b2; the rest of the board is full.
+# a1 b1 a2 b2 is a territory of four with the mine b2. The rest of the board is full.
 CORNER = "b1-c1 b2-c2 a2-a3 b2-b3"
 
 
 def fill(squares_left: str, player: int) -> str:
-    """Warriors of value 1 of one player on every site except these."""
+    """Return Warriors of value 1 of one player on every site except `squares_left`."""
     names = [SQUARE_NAMES[square] for square in SITE_SQUARES]
     return " ".join(f"{player}:1@{name}" for name in names if name not in squares_left.split())
 
 
-def test_it_takes_an_open_majority():
+def test_it_takes_a_majority_that_nobody_has():
     s = position(CORNER, "1:1@a1 1:1@b1 " + fill("a1 b1 a2", 1))
     s["palisades_left"] = 0
     assert choices(s) == {"W5 a2"}
@@ -153,8 +155,8 @@ def test_it_does_not_waste_a_5():
     assert choices(s) == {"W1 a2"}
 
 
-def test_it_closes_a_territory_it_leads():
-    """One line is open around the corner. Through it, the stronger enemy shares the territory."""
+def test_it_closes_a_territory_where_it_leads():
+    """One line around the corner is open. Through it, the stronger enemy shares the territory."""
     s = position(CORNER.replace("b2-b3", ""), "0:3@a2 " + fill("a1 b1 a2", 1), hand=(0,) * 5)
     s["palisades_left"] = 1
     assert choices(s) == {"P b2-b3"}
@@ -171,7 +173,7 @@ def test_it_passes_when_nothing_is_left_to_gain():
 @pytest.mark.parametrize(
     ("character", "expected"), [(3, "elf a1"), (2, "goblin W5 b1"), (1, "orc P b2-b3")]
 )
-def test_it_uses_a_power_where_gold_is_at_stake(character, expected):
+def test_it_uses_a_power_if_gold_is_at_stake(character, expected):
     """The corner is contested. With the Orc it leads there, and one line is open."""
     walls = CORNER.replace("b2-b3", "") if character == 1 else CORNER
     near = "0:5@a2 1:3@a1 " if character == 1 else "0:2@a2 1:2@a1 "

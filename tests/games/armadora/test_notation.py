@@ -57,7 +57,7 @@ def test_describe_is_plain_json():
     assert plain(table.view(2))
 
 
-def test_notation_and_ids_are_inverse_and_agree_between_the_games():
+def test_notations_and_ids_are_inverse_and_equal_in_both_games():
     base, advanced = make_game("armadora").actions, make_game("armadora", advanced=True).actions
     assert len(base) == 5 * 32 + 67 + 2
     assert len(advanced) == len(base) + 32 + 32 + 5 * 32 + 67 + 32
@@ -85,7 +85,7 @@ def test_ids_out_of_range_are_refused():
 
 
 @pytest.mark.parametrize("players", [1, 5, 0, True, "2", 2.5])
-def test_wrong_number_of_players(players):
+def test_a_wrong_number_of_players_is_refused(players):
     with pytest.raises(ValueError, match="2, 3 or 4 players"):
         make_game("armadora", players=players)
 
@@ -122,10 +122,11 @@ def test_arm_35_is_for_two_players_without_advanced_rules():
             make_game("armadora", board="mini", **options)
     with pytest.raises(ValueError, match="board must be 'whole' or 'mini', not 'large'"):
         make_game("armadora", board="large")
-    assert "board" not in make_game("armadora", board="whole").options  # nor in saved policies
+    # Saved policies therefore lack it too.
+    assert "board" not in make_game("armadora", board="whole").options
 
 
-def test_wrong_options():
+def test_wrong_options_are_refused():
     with pytest.raises(ValueError, match="advanced must be True or False"):
         make_game("armadora", advanced="yes")
     with pytest.raises(TypeError, match="its options are players, advanced, peek, board"):

@@ -82,7 +82,8 @@ def test_arm_22_one_power_a_turn_and_no_action_before_it():
     table = Table(characters="mage elf").play("W1 a1", "W1 b1", "W1 c1", "W1 e1")
     table.play("mage b1")
     assert table.refuses("mage e1", "ARM-22")
-    assert table.play("W1 f1").to_move == 1  # the action ends the turn, with or without the power
+    # The action ends the turn, even if the power was not used.
+    assert table.play("W1 f1").to_move == 1
     table.play("W1 g1", "mage e1", "W1 h1", "W1 c2")
     assert table.powers == [0, 2]
     assert table.refuses("mage g1", "ARM-22")
@@ -95,7 +96,7 @@ def test_arm_22_a_turn_without_a_power():
 
 
 def closed_and_reinforced(characters: str) -> Table:
-    """Two players that have both reinforced, each in a full corner, with 13 Warriors left."""
+    """Return a table for two where both have reinforced a full corner and have 13 Warriors left."""
     table = Table(characters=characters)
     table.play("W1 a1", "W1 h4", "W1 b1", "W1 g4", "W1 a2", "W1 h5")
     return table.wall(TOP_LEFT, BOTTOM_RIGHT).play("R a1", "R h5")
@@ -281,7 +282,7 @@ def test_arm_26_not_into_a_full_territory():
     assert table.refuses("elf b1", "ARM-26")
 
 
-def test_arm_26_face_up_warriors_may_be_shot():
+def test_arm_26_warriors_that_are_face_up_may_be_shot():
     table = Table(characters="goblin elf").play("goblin W2 a1", "W1 b1", "W1 c1", "...")
     assert table.legal_of("elf") == {"a1", "b1"}
 

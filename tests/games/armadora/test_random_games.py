@@ -1,4 +1,4 @@
-"""Whole games of Armadora against the slow reference, and guarantees of a state.
+"""Whole games of Armadora agree with the slow reference, and states keep their guarantees.
 
 `scripts/checks/verify_games.py` makes the same checks on any number of games.
 """
@@ -34,7 +34,7 @@ from reference.armadora.game import (
     territories,
 )
 
-GAMES = 30  # per variant
+GAMES = 30  # for each variant
 SAMPLE = 0.02
 EVERY_VARIANT = pytest.mark.parametrize("variant", VARIANTS, ids=variant_name)
 CORNERS = {
@@ -51,7 +51,7 @@ CORNERS = {
 
 
 @EVERY_VARIANT
-def test_random_games(variant):
+def test_random_games_agree_with_the_reference(variant):
     occurred = check_random_games(variant, range(GAMES), SAMPLE)
     assert occurred["games"] == GAMES
     assert occurred["states checked whole"] > 0
@@ -65,8 +65,11 @@ def test_random_games(variant):
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(seed=st.integers(0, 2**63 - 1), choices=st.lists(st.integers(0, 2**16), max_size=150))
-def test_any_sequence_of_choices(variant, seed, choices):
-    """Games that Hypothesis generates and shrinks on failure: short, few Warriors, low ids."""
+def test_any_sequence_of_choices_agrees_with_the_reference(variant, seed, choices):
+    """Hypothesis generates the games.
+
+    On a failure it makes them shorter, with few Warriors and low ids.
+    """
     left = iter(choices)
 
     def choose(texts):
@@ -81,10 +84,10 @@ def test_any_sequence_of_choices(variant, seed, choices):
     check_game(game, seed, choose, random.Random(seed), sample=0.05)
 
 
-def test_games_reach_the_corners_of_the_rules():
-    """The random games above would prove little without the rare cases.
+def test_games_reach_rare_cases_of_the_rules():
+    """Without the rare cases, the random games above would prove little.
 
-    Games are played until all have come, but no more than 120.
+    Games are played until all cases have occurred, but at most 120.
     """
     occurred = Counter()
     for seed, players in product(range(1000, 1040), (2, 3, 4)):
@@ -95,8 +98,8 @@ def test_games_reach_the_corners_of_the_rules():
     assert not missing, f"never reached: {sorted(missing)}"
 
 
-def test_reference_allows_what_keeps_every_territory_at_four_squares():
-    """The reference's shortcut, two short flood fills per line, against ARM-12 to the letter."""
+def test_the_reference_allows_exactly_the_palisades_of_arm_12():
+    """The reference's shortcut, two short flood fills per line, agrees with the text of ARM-12."""
     for seed in range(4):
         rng, standing = random.Random(seed), set()
         while open_lines := [line for line in LINES if allows(standing, line)]:
@@ -110,7 +113,7 @@ def test_reference_allows_what_keeps_every_territory_at_four_squares():
 
 
 def _fair(counts, expected):
-    """Whether binomial counts are within five standard deviations."""
+    """Return whether binomial counts are within five standard deviations."""
     return all(abs(count - expected) < 5 * math.sqrt(expected) for count in counts)
 
 
@@ -144,7 +147,7 @@ def test_a_state_has_no_bytes_outside_its_fields():
 
 
 @EVERY_VARIANT
-def test_a_batch_plays_as_its_games_do_alone(variant):
+def test_a_batch_plays_its_games_as_single_games(variant):
     game = make_game("armadora", **variant)
     seeds = np.arange(16)
     batch = game.new_states(seeds)
@@ -172,7 +175,7 @@ def _played(game, *texts):
     return states
 
 
-def test_determinise_deals_the_hidden_warriors_evenly():
+def test_determinise_deals_the_hidden_warriors_uniformly():
     game = make_game("armadora", players=2)
     states = _played(game, "W1 a1", "W5 b1", "W3 c1", "W2 a2")
     n = 16_000
@@ -187,21 +190,21 @@ def test_determinise_deals_the_hidden_warriors_evenly():
     assert _fair([both_ones], n * (11 / 16) * (10 / 15))
 
 
-def test_determinise_without_peek_keeps_the_own_hand_and_varies_where_the_rest_lies():
+def test_determinise_without_peek_keeps_the_own_hand_and_moves_the_hidden_values():
     game = make_game("armadora", players=2, peek=False)
     states = _played(game, "W1 a1", "W1 b1", "W3 c1", "W2 a2", "W5 c2", "W4 a3")
     n = 6000
     dealt = game.determinised(np.repeat(states, n), np.zeros(n, int), np.arange(n))
     check_warriors(game, dealt)
     assert (dealt["hand"][:, 0] == states["hand"][0, 0]).all()
-    own = dealt["value"][:, [0, 2, 10]]  # a1, c1, c2 hold 1, 3 and 5 in some order
+    own = dealt["value"][:, [0, 2, 10]]  # a1, c1 and c2 have 1, 3 and 5 in some order
     assert (np.sort(own, axis=1) == [1, 3, 5]).all()
     orders = Counter(map(tuple, own.tolist()))
     assert len(orders) == 6
     assert _fair(orders.values(), n / 6)
 
 
-def test_determinise_gives_each_state_a_future_of_its_own():
+def test_determinise_gives_each_state_its_own_later_chance():
     game = make_game("armadora", players=3, advanced=True)
     states = np.repeat(game.new_states(0), 50)
     dealt = game.determinised(states, np.zeros(50, int), np.arange(50))
@@ -209,5 +212,5 @@ def test_determinise_gives_each_state_a_future_of_its_own():
     assert (game.concealed(states, np.zeros(50, int))["rng"] == 0).all()
 
 
-def test_lines_around_is_a_border():
+def test_lines_around_a_set_are_its_border():
     assert sorted(lines_around(["a1", "b1", "a2", "b2"])) == ["a2-a3", "b1-c1", "b2-b3", "b2-c2"]

@@ -66,13 +66,14 @@ def test_arm_28_goes_on_top_of_arrows():
         "player": 1, "value": 4, "face_up": False, "arrows": 1, "reinforcement": 1
     }  # fmt: skip
     assert table.seen_by(1, "territory_points")[0][0] == 5  # 4 - 1 + 1, and 1
-    assert table.finish()["piles"] == [[], [7]]  # the reinforcement breaks the tie with the 5
+    # The reinforcement breaks the tie in favour of its owner.
+    assert table.finish()["piles"] == [[], [7]]
 
 
 @pytest.mark.parametrize(
     ("reinforcers", "piles"), [((), [[3], [3]]), ((1,), [[], [7]]), ((0,), [[7], []])]
 )
-def test_arm_29_a_tie_goes_whole_to_whoever_reinforced(reinforcers, piles):
+def test_arm_29_all_gold_of_a_tie_goes_to_the_player_with_a_reinforcement(reinforcers, piles):
     value = 3 if reinforcers == (1,) else 1 if reinforcers == (0,) else 2
     table = Table(characters="mage orc", gold={"b2": 7})
     table.play(f"W{value} a1", "W1 b1", "...", "W1 a2").wall(TOP_LEFT)
@@ -84,7 +85,7 @@ def test_arm_29_a_tie_goes_whole_to_whoever_reinforced(reinforcers, piles):
 
 
 def corner_of_three(reinforcer: str, *warriors: str) -> dict:
-    """Three players with one Warrior each in the closed corner, and one reinforcement."""
+    """Return a table for three, with a Warrior each in the closed corner and one reinforcement."""
     table = Table(3, characters="mage orc goblin", gold={"b2": 7}).play(*warriors).wall(TOP_LEFT)
     while reinforcer not in table.legal:
         table.play("pass")
@@ -96,7 +97,7 @@ def corner_of_three(reinforcer: str, *warriors: str) -> dict:
     [
         (("W2 a1", "W3 b1", "W1 a2"), "R a1", 0),  # 3 3 1: the reinforcement made the tie
         (("W2 a1", "W2 b1", "W1 a2"), "R a2", 2),  # 2 2 2: three tied
-        (("W2 a1", "W2 b1", "W1 a2"), "R a1", 0),  # 3 2 1: no tie at all
+        (("W2 a1", "W2 b1", "W1 a2"), "R a1", 0),  # 2 2 2: a tie of three
         (("W4 a1", "W2 b1", "W3 a2"), "R a2", 2),  # 4 2 4
         (("W4 a1", "W2 b1", "W1 a2"), "R b1", 0),  # 4 3 1: not enough for a tie
     ],
@@ -120,7 +121,10 @@ def test_arm_29_a_team_wins_by_its_partners_reinforcement():
 
 
 def test_arm_30_never_less_than_0():
-    """A Warrior of 1 with two arrows is 0, not -1: the other one of its side still counts 1."""
+    """A Warrior of 1 with two arrows counts 0, not -1.
+
+    Another Warrior of its side still counts 1.
+    """
     table = Table(characters="elf mage", gold={"b2": 7})
     table.play("W1 a1", "W1 b1", "elf b1", "...", "...", "elf b1", "...", "W1 a2").wall(TOP_LEFT)
     assert table.warriors["b1"]["arrows"] == 2
@@ -129,7 +133,10 @@ def test_arm_30_never_less_than_0():
 
 
 def test_arm_30_arrows_and_reinforcement_count_together():
-    """1 - 2 + 1 is 0. With a floor of 0 before the reinforcement, it would be 1 and win the tie."""
+    """The points are 1 - 2 + 1 = 0.
+
+    If 1 - 2 counted as 0 first, they would be 1 and win the tie.
+    """
     table = Table(characters="elf mage", gold={"a4": 7, "c5": 5})
     table.play("W1 a5", "W1 b5", "elf b5", "...", "...", "elf b5", "...")
     table.wall(["a4", "a5", "b5", "c5"])
@@ -140,7 +147,7 @@ def test_arm_30_arrows_and_reinforcement_count_together():
     assert table.finish()["piles"] == [[12], []]
 
 
-def test_arm_30_and_18_a_side_of_0_points_takes_nothing_even_alone():
+def test_arm_30_and_18_a_side_of_0_points_takes_nothing_even_without_opponents():
     table = Table(characters="elf mage", gold={"h2": 5})
     table.play("W1 c1", "W1 g1", "elf g1", "...", "...", "elf g1", "...", "...").wall(TOP_RIGHT)
     assert table.finish()["piles"] == [[35], []]

@@ -1,6 +1,6 @@
 """Armadora's rules by number: ARM-1 to ARM-20, the base game.
 
-`test_powers.py`, `test_reinforcements.py` and `test_secrets.py` have the powers, the reinforcements
+`test_powers.py`, `test_reinforcements.py` and `test_secrets.py` test the powers, the reinforcements
 and the hidden information.
 """
 
@@ -119,7 +119,7 @@ def test_arm_7_a_value_runs_out():
     table = Table().play("W5 a1", "W1 b1")
     assert table.refuses("W5 c1", "ARM-7")
     assert table.hands[0] == {"1": 11, "2": 2, "3": 1, "4": 1, "5": 0}
-    assert "W5 e1" in table.play("W1 c1").legal  # the other player's 5
+    assert "W5 e1" in table.play("W1 c1").legal  # the other player still has its 5
 
 
 @PLAYERS
@@ -198,7 +198,7 @@ def test_arm_12_five_squares_in_a_row_split_only_into_one_and_four():
 
 
 def test_arm_12_each_palisade_is_tested_by_itself_in_order():
-    """The first palisade of a turn can make the second illegal. They need not touch."""
+    """The first palisade of a turn can make the second one illegal, even at another place."""
     table = Table()
     assert {"P a1-b1", "P a1-a2", "P h4-h5"} <= table.legal
     table.play("P a1-b1")
@@ -247,7 +247,7 @@ def test_arm_13_no_open_line_for_a_second_palisade_ends_the_turn():
 
 
 @PLAYERS
-def test_arm_14_passing_is_for_good(players):
+def test_arm_14_a_player_that_has_passed_does_not_act_again(players):
     table = Table(players).play("pass")
     assert table.passed == [True] + [False] * (players - 1)
     for square in SITES[:6]:
@@ -255,7 +255,7 @@ def test_arm_14_passing_is_for_good(players):
         table.play(f"W1 {square}")
 
 
-def test_arm_14_the_last_player_goes_on_alone():
+def test_arm_14_the_last_player_continues_without_the_others():
     table = Table(3).play("pass", "W1 a1", "pass")
     for square in ("b1", "c1", "e1"):
         assert table.to_move == 1
@@ -266,7 +266,7 @@ def test_arm_14_the_last_player_goes_on_alone():
 def test_arm_14_with_no_other_action_a_player_must_pass():
     table = Table()
     table.spend("W", "P", until=lambda: table.legal == {"pass"})
-    assert table.passed == [False, False]  # running out is not passing
+    assert table.passed == [False, False]  # a player without actions has not passed
     assert table.hand_sizes == [0, 0]
     assert table.refuses("W1 a1", "ARM-7")
     assert table.play("pass").passed.count(True) == 1
@@ -381,7 +381,7 @@ def test_arm_19_three_tied_drop_out_one_by_one(piles, won):
 
 
 def test_arm_19_any_piles():
-    """The compiled order of sides against the text of the rule, on piles beyond short games."""
+    """The compiled order of sides follows the rule, even for piles that short games lack."""
     rng = random.Random(0)
     for _ in range(2000):
         players = rng.choice((2, 3))

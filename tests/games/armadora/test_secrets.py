@@ -45,7 +45,7 @@ def test_arm_32_hands_and_placed_values_are_private_of_partners_too(players):
 
 
 @PEEK
-def test_arm_32_what_was_played_face_down_does_not_show_in_any_observation(peek):
+def test_arm_32_face_down_values_are_not_in_any_observation(peek):
     for players in (2, 3, 4):
         one = Table(players, peek=peek).play("W1 a1", "W1 b1")
         other = Table(players, peek=peek).play("W4 a1", "W1 b1")
@@ -59,11 +59,11 @@ def test_arm_32_what_was_played_face_down_does_not_show_in_any_observation(peek)
             assert len(drawings) == 1
 
 
-def test_arm_32_only_the_mage_himself_knows_what_he_read():
+def test_arm_32_only_the_mage_s_player_knows_the_value_that_it_read():
     table = Table(4, characters="mage orc goblin elf").play("W1 a1", "W4 b1", "W1 c1", "W1 e1")
     table.play("mage b1", "W1 f1")
     values = [table.view(seat)["warriors"]["b1"]["value"] for seat in range(4)]
-    assert values == [4, 4, None, None]  # the Mage and the owner, not the Mage's partner
+    assert values == [4, 4, None, None]  # the Mage's player and the owner, not the Mage's partner
 
 
 def test_arm_33_with_peek_own_and_read_values_stay_visible():
@@ -127,7 +127,8 @@ def test_arm_36_at_the_end_all_warriors_are_turned_face_up(players, peek):
         assert "?" not in table.game.draw(table.states[0], seat)
     assert {square: w["value"] for square, w in table.warriors.items()} == {"a1": 3, "b1": 2}
     assert [sum(hand.values()) for hand in table.hands] == table.hand_sizes
-    assert not any(warrior["face_up"] for warrior in table.warriors.values())  # of the Goblin alone
+    # Only the Goblin's Warriors were placed face up.
+    assert not any(warrior["face_up"] for warrior in table.warriors.values())
 
 
 @PEEK
@@ -146,13 +147,13 @@ def test_arm_36_observations_keep_what_a_seat_knew(players, peek):
 
 
 @PEEK
-def test_arm_36_at_the_end_nothing_is_concealed_or_dealt_anew(peek):
+def test_arm_36_at_the_end_nothing_is_concealed_or_dealt_again(peek):
     table = Table(3, peek=peek).play("W3 a1", "W2 b1", "W1 c1")
     table.finish()
     for seat in range(3):
         seats = np.array([seat])
         concealed = table.game.concealed(table.states, seats)
-        assert concealed["rng"] == 0  # it would tell the next deal
+        assert concealed["rng"] == 0  # the generator would reveal the next deal
         dealt = table.game.determinised(concealed, seats, seats)
         table.game.check_states(dealt)
         for states in (concealed, dealt):

@@ -1,4 +1,4 @@
-"""Armadora's survey for judges, against a plain count by squares and without hidden information."""
+"""Armadora's survey for judges equals a plain count by squares, and contains nothing hidden."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VARIANTS = [
 
 
 def positions(game: Game, games: int = 12, seed: int = 0) -> np.ndarray[Any, Any]:
-    """States of random games, in play and finished."""
+    """Return states of random games, unfinished and finished."""
     rng, player = np.random.default_rng(seed), RandomPlayer(game)
     states = game.new_states(rng.integers(1 << 60, size=games))
     left = rng.integers(120, size=games)
@@ -60,7 +60,7 @@ def neighbours(square: str, view: dict[str, Any]) -> list[str]:
 
 
 def steps_from(square: str, view: dict[str, Any]) -> dict[str, int]:
-    """The number of steps to every reachable square."""
+    """Return the number of steps to every reachable square."""
     steps, queue = {square: 0}, deque([square])
     while queue:
         here = queue.popleft()
@@ -72,7 +72,7 @@ def steps_from(square: str, view: dict[str, Any]) -> dict[str, int]:
 
 
 def steps_to(squares: set[str], view: dict[str, Any]) -> list[tuple[str, str]]:
-    """The open lines out of a set of squares, as pairs (square inside, square outside)."""
+    """Return the open lines out of a set of squares, as pairs (square inside, square outside)."""
     return [
         (here, there)
         for here in squares
@@ -90,7 +90,7 @@ def stays_open(line: tuple[str, str], view: dict[str, Any]) -> bool:
 
 
 def core_of(mine: str, view: dict[str, Any]) -> set[str]:
-    """The squares that no palisade can separate from a mine."""
+    """Return the squares that no palisade can separate from a mine."""
     core = {mine}
     while grown := {line[1] for line in steps_to(core, view) if stays_open(line, view)}:
         core |= grown
@@ -98,7 +98,7 @@ def core_of(mine: str, view: dict[str, Any]) -> set[str]:
 
 
 def plain_walls(view: dict[str, Any], seat: int, players: int, mine: str) -> dict[str, Any]:
-    """The values of the blocks on future walls, for a mine."""
+    """Return the values of the blocks on future walls, for a mine."""
     steps, core = steps_from(mine, view), core_of(mine, view)
     found: dict[str, Any] = {
         "ring_gold": np.zeros(RINGS),
@@ -126,7 +126,7 @@ def plain_walls(view: dict[str, Any], seat: int, players: int, mine: str) -> dic
 
 
 def points_of(warrior: dict[str, Any]) -> int | None:
-    """The points of a Warrior (ARM-30), or None if its value is hidden."""
+    """Return the points of a Warrior (ARM-30), or None if its value is hidden."""
     if warrior["value"] is None:
         return None
     reinforced = warrior.get("reinforcement") is not None
@@ -134,7 +134,7 @@ def points_of(warrior: dict[str, Any]) -> int | None:
 
 
 def plain(game: Game, state: State, seat: int, mine: str) -> dict[str, Any]:
-    """The values of the blocks on prizes, for a mine, counted from what the seat is shown."""
+    """Return the values of the blocks on prizes, for a mine, counted from what the seat sees."""
     view, players = game.describe(state, seat), game.players
     steps = steps_from(mine, view)
     found: dict[str, Any] = {
@@ -170,16 +170,16 @@ def plain(game: Game, state: State, seat: int, mine: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_around_the_mines_it_says_what_a_plain_count_says(variant: dict[str, Any]) -> None:
+def test_blocks_about_mines_are_equal_to_a_plain_count(variant: dict[str, Any]) -> None:
     game = make_game("armadora", **variant)
     table, afterstates = survey_of(game), Afterstates(game)
     states = positions(game)
-    playing = game.statuses(states)[0] == 0  # at the end `describe` shows more (ARM-36)
+    playing = game.statuses(states)[0] == 0  # at the end, `describe` shows more (ARM-36)
     for state in states[playing]:
         for seat in range(game.players):
             blocks = table.decode(afterstates.surveys(np.array([state]), np.array([seat])))
             for number, mine in enumerate(MINES):
-                if not state["gold"][number]:  # on the mini board most mines are outside
+                if not state["gold"][number]:  # on the mini board, most mines are off the board
                     continue
                 for name, wanted in plain(game, state, seat, mine).items():
                     if name in blocks:
@@ -187,7 +187,7 @@ def test_around_the_mines_it_says_what_a_plain_count_says(variant: dict[str, Any
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_hands_and_turn(variant: dict[str, Any]) -> None:
+def test_blocks_about_hands_and_the_turn_are_right(variant: dict[str, Any]) -> None:
     game = make_game("armadora", **variant)
     afterstates = Afterstates(game)
     for state in positions(game):
@@ -204,7 +204,7 @@ def test_hands_and_turn(variant: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_what_a_seat_cannot_know_changes_nothing(variant: dict[str, Any]) -> None:
+def test_hidden_information_changes_no_survey(variant: dict[str, Any]) -> None:
     game = make_game("armadora", **variant)
     states, afterstates = positions(game, 40), Afterstates(game)
     for seat in range(game.players):
@@ -218,9 +218,10 @@ def test_what_a_seat_cannot_know_changes_nothing(variant: dict[str, Any]) -> Non
             assert np.array_equal(afterstates.surveys(dealt, seats), seen[going_on])
 
 
-def test_each_writer_fills_its_block_and_nothing_else() -> None:
+def test_each_writer_fills_exactly_its_block() -> None:
     apart = blocks.observe("armadora_survey_apart", GAP)
-    for variant in VARIANTS[2:]:  # these have all blocks, with a gap between any two
+    # These variants have all blocks; the test puts a gap between two blocks.
+    for variant in VARIANTS[2:]:
         game = make_game("armadora", **variant)
         table = survey_of(game)
         for state in positions(game, 3):
@@ -237,7 +238,7 @@ def test_each_writer_fills_its_block_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_the_numbers_stay_within_what_is_declared(variant: dict[str, Any]) -> None:
+def test_values_are_within_the_declared_bounds(variant: dict[str, Any]) -> None:
     game = make_game("armadora", **variant)
     table, states = survey_of(game), positions(game, 40)
     for seat in range(game.players):
@@ -249,8 +250,8 @@ def test_the_numbers_stay_within_what_is_declared(variant: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_the_parts_of_the_mines_make_the_gold_that_was_won(variant: dict[str, Any]) -> None:
-    """Except for the rest that remains when a territory's gold is shared (ARM-18)."""
+def test_shares_of_the_mines_add_up_to_the_gold_that_was_won(variant: dict[str, Any]) -> None:
+    """The remainder of a shared territory (ARM-18) does not count."""
     game = make_game("armadora", **variant)
     states = positions(game, 400, seed=3)
     over = game.taken(states, np.flatnonzero(game.statuses(states)[0] == 1))

@@ -1,4 +1,4 @@
-"""The end of a game of Armadora in words."""
+"""The sentences about the end of a game of Armadora."""
 
 from typing import Any
 
@@ -20,8 +20,8 @@ from armarl.games.armadora.text.tell import _end
         ([], "is nobody's."),
     ],
 )
-def test_who_takes_the_gold_of_a_territory(actions: list[str], told: str) -> None:
-    """ARM-16, ARM-17: it once said "goes to player 0: player 0 4, player 1 2"."""
+def test_a_sentence_says_where_the_gold_of_a_territory_goes(actions: list[str], told: str) -> None:
+    """ARM-16, ARM-17. Regression: the sentence was "goes to player 0: player 0 4, player 1 2"."""
     game = make_game("armadora")
     states = game.new_states(0)
     for text in [*actions, "pass", "pass"]:
@@ -32,7 +32,7 @@ def test_who_takes_the_gold_of_a_territory(actions: list[str], told: str) -> Non
     assert f"The territory of 40 squares around a1 with 40 gold {told}" in words
 
 
-def test_the_gold_of_three_players() -> None:
+def test_sentences_say_where_the_gold_of_three_players_goes() -> None:
     game = make_game("armadora", players=3)
     states = game.new_states(0)
     for text in ["W1 c4", "W4 d4", "W2 e3", "pass", "pass", "pass"]:
@@ -50,7 +50,7 @@ def told_at_the_end(**changes: Any) -> list[str]:
     return list(_end(Scene(game, view, None, None, None, ("Ada", "Ben"))))
 
 
-def test_arm_29_a_reinforcement_wins_a_tie() -> None:
+def test_arm_29_a_sentence_says_that_a_reinforcement_wins_a_tie() -> None:
     pieces = {"face_up": False, "arrows": 0}
     first = {"player": 0, "value": 3, "reinforcement": 0, **pieces}
     second = {"player": 1, "value": 4, "reinforcement": None, **pieces}
@@ -63,6 +63,6 @@ def test_arm_29_a_reinforcement_wins_a_tie() -> None:
 
 
 @pytest.mark.parametrize(("gold", "told"), [(20, " by larger piles (ARM-19)."), (19, ".")])
-def test_arm_19_larger_piles_decide_between_equal_amounts(gold: int, told: str) -> None:
+def test_arm_19_a_sentence_says_that_larger_piles_decide(gold: int, told: str) -> None:
     words = told_at_the_end(result={"gold": [20, gold], "winners": [0]})
     assert words[-1] == f"Gold: 20 for Ada, {gold} for Ben. Ada wins{told}"

@@ -1,4 +1,4 @@
-"""Kuhn poker, a game from outside the package: every history against a slow reference."""
+"""Kuhn poker, a game from outside the package: every history agrees with a slow reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IT = np.zeros(1, np.int64)
 
 
 class Table:
-    """A slow reference: the game as a list of the words said."""
+    """A slow reference. A game is a list of the words that players have said."""
 
     def __init__(self, cards, said=()):
         self.cards, self.said = cards, list(said)  # one card per player; pairs (player, word)
@@ -27,7 +27,10 @@ class Table:
 
     @property
     def to_move(self):
-        """The players act in turn until all have checked or the turn returns to the bettor."""
+        """Return the player to move.
+
+        Turns end if all have checked, or if the bettor would be next.
+        """
         player = len(self.said) % len(self.cards)
         come_round = self.bettor is None and len(self.said) == len(self.cards)
         return None if come_round or (self.said and player == self.bettor) else player
@@ -62,7 +65,7 @@ class Table:
 
 
 def histories(players):
-    """Every history of every deal: the states, and the table that they must match."""
+    """Return every history of every deal: the states, and the tables that must agree with them."""
     game = make_game("kuhn_poker", players=players)
     deals = game.deals()
     waiting = [
@@ -79,7 +82,7 @@ def histories(players):
 
 
 @EVERY_NUMBER_OF_PLAYERS
-def test_every_history_is_as_the_rules_say(players):
+def test_every_history_follows_the_rules(players):
     count = 0
     for game, states, table in histories(players):
         count += 1
@@ -91,7 +94,8 @@ def test_every_history_is_as_the_rules_say(players):
             assert np.allclose(game.returns(states, IT)[0], table.returns())
         else:
             assert seats[0] == table.to_move
-        if players == 4:  # thousands of histories; the smaller games represent them
+        # There are thousands of histories, and the smaller games test the same code.
+        if players == 4:
             continue
         for seat in range(players):
             cards = [c if table.shown(seat, p) else None for p, c in enumerate(table.cards)]
@@ -106,7 +110,7 @@ def test_every_history_is_as_the_rules_say(players):
 
 @EVERY_NUMBER_OF_PLAYERS
 def test_no_seat_learns_what_it_is_not_shown(players):
-    """Histories that look the same to a seat have the same bytes, and others do not."""
+    """Exactly the histories that look the same to a seat have the same bytes."""
     seen = {}
     for game, states, table in histories(players):
         for seat in range(players):
@@ -122,7 +126,7 @@ def test_no_seat_learns_what_it_is_not_shown(players):
 
 
 @EVERY_NUMBER_OF_PLAYERS
-def test_deals_are_even_and_agree_with_what_is_shown(players):
+def test_deals_are_uniform_and_agree_with_what_is_shown(players):
     game = make_game("kuhn_poker", players=players)
     n, orders = 6000, list(permutations(range(1, players + 2)))
     dealt = game.new_states(np.arange(n))["card"][:, : players + 1]
@@ -140,7 +144,7 @@ def test_deals_are_even_and_agree_with_what_is_shown(players):
     assert all(abs(c - n / len(fitting)) < 5 * np.sqrt(n / len(fitting)) for c in counts)
 
 
-def test_unlawful_states_are_found():
+def test_invalid_states_are_found():
     game = make_game("kuhn_poker")
     for broken, field, value in (
         (1, "players", 5),
@@ -158,7 +162,7 @@ def test_unlawful_states_are_found():
         assert valid(states[0], game.blank) == broken, (field, value)
 
 
-def test_three_and_four_players_and_no_more():
+def test_games_have_two_to_four_players():
     with pytest.raises(ValueError, match="2, 3 or 4 players, not 5"):
         make_game("kuhn_poker", players=5)
     assert [len(variant.make().deals()) for variant in KUHN_POKER] == [6, 24, 120]

@@ -1,4 +1,4 @@
-"""Every learner can train a game from outside the package, and its policy can be played."""
+"""Every learner can train in a game from outside the package, and its policy can play."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from variants import KUHN_POKER  # importing it registers the game
 
 @pytest.mark.parametrize("learner", ["ppo", "maskable_ppo"])
 @pytest.mark.parametrize("variant", KUHN_POKER[:2], ids=str)
-def test_every_learner_trains_on_it(learner, variant, tmp_path):
+def test_every_learner_can_train_on_kuhn_poker(learner, variant, tmp_path):
     options = dict(variant.options)
     settings = tiny.settings(game="kuhn_poker", options=options, learner=learner)
     run = start_run(TrainingConfig(**settings), tmp_path)

@@ -1,4 +1,4 @@
-"""Fuzzer of the kernel cache: entries that are damaged, or that others may have planted."""
+"""Fuzzer of the kernel cache: its entries are damaged, or another user may have written them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from armarl.compiler.cache_folders import Folders
 from armarl.compiler.kernel_cache import keep
 from doors import folder
 
-_run = False  # whether a planted entry was run
+_run = False  # whether a planted entry was executed
 
 
 def _sum(x: int, y: int) -> int:
@@ -48,7 +48,7 @@ def _entry() -> tuple[Any, Any, Path, bytes]:
 
 
 def cache(rng: np.random.Generator) -> str:
-    """An entry is used only if it is whole, and if nobody else can have written it."""
+    """Check that an entry is used only if it is whole and nobody else can have written it."""
     dispatcher, signature, path, whole = _entry()
     payload = pickle.dumps(_Spy())
     foreign = hashlib.sha256(payload).digest() + payload
@@ -78,7 +78,10 @@ def _damaged(whole: bytes, rng: np.random.Generator) -> bytes:
 
 
 def _place(path: Path, content: bytes, rng: np.random.Generator, *, must_be_refused: bool) -> bool:
-    """Put an entry, or something else, at a path. Tell if this user alone can have put it there."""
+    """Write an entry, or something else, to a path.
+
+    Return whether only this user can have written it.
+    """
     _remove(path)
     kind = rng.integers(8)
     if kind == 0 and hasattr(os, "mkfifo"):
@@ -88,7 +91,8 @@ def _place(path: Path, content: bytes, rng: np.random.Generator, *, must_be_refu
         path.mkdir()
         return False
     if kind == 2 and hasattr(socket, "AF_UNIX"):
-        with socket.socket(socket.AF_UNIX) as server, suppress(OSError):  # a long path
+        # The path may be too long for a socket.
+        with socket.socket(socket.AF_UNIX) as server, suppress(OSError):
             server.bind(str(path))
         return False
     file = path.with_name(".elsewhere") if kind == 3 else path

@@ -22,7 +22,7 @@ def prepare_charts() -> None:
 
 
 def charts(rng: np.random.Generator) -> str:
-    """A damaged chart text, mapping or JSON. If it is accepted, a game is played on it."""
+    """Damage a chart as text, mapping or JSON. If the chart is accepted, play a game on it."""
     chosen: Any
     if rng.integers(2):
         chosen = _spoilt_text(STANDARD.read_text(encoding="utf-8"), rng)

@@ -1,4 +1,4 @@
-"""Fuzzers of policies and records: files, damaged, or forged with correct checksums."""
+"""Fuzzers of policies and records: the files are damaged, or forged with correct checksums."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ODD: tuple[Any, ...] = (
 
 
 def spoil_json(value: Any, rng: np.random.Generator) -> Any:
-    """A copy of a JSON value with something changed, removed or added."""
+    """Return a copy of a JSON value with something changed, removed or added."""
     if isinstance(value, dict) and value and rng.integers(8):
         key = list(value)[rng.integers(len(value))]
         kind = rng.integers(8)
@@ -66,7 +66,7 @@ def odd(rng: np.random.Generator) -> Any:
 
 
 def json_text(value: Any, rng: np.random.Generator) -> str:
-    """A value as JSON, or rarely a text that is hard on JSON parsers."""
+    """Return a value as JSON, or rarely a text that is hard to parse."""
     text = json.dumps(value) if not _has_long_number(value) else "9" * 5000
     kind = rng.integers(40)
     if kind == 0:
@@ -95,7 +95,7 @@ def _has_long_number(value: Any) -> bool:
 def policy(
     variant: int, judge: bool = False
 ) -> tuple[Game, dict[str, NDArray[Any]], dict[str, Any], bytes]:
-    """A game, with the weights, the metadata and the file of a small policy or judge."""
+    """Return a game, with the weights, the metadata and the file of a small policy or judge."""
     name, options = VARIANTS[variant]
     game, rng = make_game(name, **options), np.random.default_rng(variant)
     tensors = {}
@@ -111,7 +111,7 @@ def policy(
 
 
 def _widths(game: Game) -> dict[str, list[int]]:
-    """The widths of the layers, by part."""
+    """Return the widths of the layers of each part."""
     return {
         "trunk": [game.observation.size, 3],
         "policy": [3, 2, len(game.actions)],
@@ -131,7 +131,7 @@ def _judge_widths(game: Game) -> dict[str, list[int]]:
 
 
 def kinds() -> list[tuple[int, bool]]:
-    """Pairs (variant, judge): each small variant with a policy, and with a judge if possible."""
+    """Return pairs (variant, judge), each variant with a policy, some with a judge too."""
     return [(v, judge) for v in SMALL for judge in (False, True) if not judge or pool(v)[0].survey]
 
 
@@ -144,7 +144,7 @@ def prepare_policies() -> None:
 
 
 def policies(rng: np.random.Generator) -> str:
-    """A policy file, damaged or forged. An accepted policy makes decisions."""
+    """Damage or forge a policy file. If the policy is accepted, let it make decisions."""
     variant, judge = kinds()[rng.integers(len(kinds()))]
     game, tensors, metadata, whole = policy(variant, judge)
     forged = bool(rng.integers(2))
@@ -170,7 +170,7 @@ def policies(rng: np.random.Generator) -> str:
 
 
 def _decide(player: NetworkPlayer, known: Any, rng: np.random.Generator) -> None:
-    """The player's choices are legal, and its probabilities are finite."""
+    """Check that the player's choices are legal, and that its probabilities are finite."""
     game = player.game
     states = known[rng.integers(known.size, size=3)].copy()
     states = game.taken(states, np.flatnonzero(game.statuses(states)[0] == 0))
@@ -188,7 +188,7 @@ def _decide(player: NetworkPlayer, known: Any, rng: np.random.Generator) -> None
 def _forged(
     tensors: dict[str, NDArray[Any]], metadata: dict[str, Any], rng: np.random.Generator
 ) -> bytes:
-    """Other weights or metadata, with a correct checksum."""
+    """Return a policy file with other weights or metadata, and a correct checksum."""
     tensors = dict(tensors)
     for _ in range(rng.integers(3)):
         _spoil_tensors(tensors, rng)
@@ -198,7 +198,7 @@ def _forged(
 
 
 def sealed(tensors: dict[str, NDArray[Any]], text: str, rng: np.random.Generator) -> bytes:
-    """The file of tensors and metadata, with a correct checksum."""
+    """Return the file of tensors and metadata, with a correct checksum."""
     digest = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode())
@@ -235,7 +235,7 @@ def _spoil_tensors(tensors: dict[str, NDArray[Any]], rng: np.random.Generator) -
 
 
 def _make_wide(tensors: dict[str, NDArray[Any]], width: int, rng: np.random.Generator) -> None:
-    """Give a layer another number of units, and resize all matching tensors."""
+    """Give a layer another number of units, and resize all tensors that depend on it."""
     biases = [tensor.size for name, tensor in tensors.items() if name.endswith(".bias")]
     if not biases:
         return
@@ -247,7 +247,7 @@ def _make_wide(tensors: dict[str, NDArray[Any]], width: int, rng: np.random.Gene
 
 
 def spoilt_tensor(tensor: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-    """Another type, shape or value."""
+    """Return a copy of a tensor with another type, shape or value."""
     kind = int(rng.integers(8))
     if kind == 0:
         types = ("f2", "f8", "i1", "u1", "i8", "u8", "?", "i4", "c8")
@@ -283,7 +283,10 @@ prepare_metadata = prepare_policies
 
 
 def metadata(rng: np.random.Generator) -> str:
-    """Metadata of any depth and size. What is accepted can be written again, and stays small."""
+    """Make metadata of any depth and size.
+
+    Accepted metadata can be written again, and stay small.
+    """
     variant, judge = kinds()[rng.integers(len(kinds()))]
     _, tensors, known, _ = policy(variant, judge)
     given = {**known, str(odd(rng))[:20]: _grown(rng), "format": known["format"]}
@@ -307,7 +310,7 @@ def metadata(rng: np.random.Generator) -> str:
 
 
 def _grown(rng: np.random.Generator) -> Any:
-    """A JSON value that is deep, wide, or has long texts, in many mixtures; rarely of megabytes."""
+    """Return a deep, wide or long JSON value, or a mixture; rarely one of megabytes."""
     value: Any = odd(rng)
     value = 0 if _has_long_number(value) or value != value or value in (1e308, np.inf) else value
     size, most = len(json.dumps(value)), 3 << 20 if rng.integers(50) == 0 else 1 << 14
@@ -315,7 +318,7 @@ def _grown(rng: np.random.Generator) -> Any:
     for _ in range(rng.integers(1, 5)):
         kind, much = int(rng.integers(5)), int(2 ** rng.integers(0, 12))
         if kind == 0:
-            deeper = min(much, 400, 900 - depth)  # Python writes no more than about a thousand
+            deeper = min(much, 400, 900 - depth)  # Python writes at most about a thousand levels
             for _ in range(deeper):
                 value = [value] if rng.integers(2) else {"a": value}
             size, depth = size + 4 * deeper, depth + deeper
@@ -336,7 +339,7 @@ def _grown(rng: np.random.Generator) -> Any:
 
 @cache
 def record(variant: int) -> list[str]:
-    """The record lines of some games of a variant."""
+    """Return the record lines of some games of a variant."""
     name, options = VARIANTS[variant]
     game = make_game(name, **{**options, **({"max_turns": 1} if name == "armada" else {})})
     path = folder() / "good.txt"
@@ -352,7 +355,7 @@ def prepare_records() -> None:
 
 
 def records(rng: np.random.Generator) -> str:
-    """A record with changed lines, words or bytes. An accepted record is legal play."""
+    """Change lines, words or bytes of a record. An accepted record contains only legal actions."""
     lines = _one_of(record(SMALL[rng.integers(len(SMALL))]), rng)
     for _ in range(rng.integers(1, 4)):
         _spoil_lines(lines, rng)
@@ -382,7 +385,7 @@ def _one_of(lines: list[str], rng: np.random.Generator) -> list[str]:
 
 
 def _sum_up(lines: list[str]) -> None:
-    """Write the correct checksum at the end."""
+    """Write the correct checksum in the last line."""
     if lines and lines[-1].startswith("sum "):
         text = "\n".join(lines[:-1]).encode("utf-8", "surrogateescape")
         lines[-1] = f"sum {hashlib.sha256(text).hexdigest()}"
@@ -417,6 +420,6 @@ def _spoil_lines(lines: list[str], rng: np.random.Generator) -> None:
     elif len(lines) > 1 and lines[1].startswith("variant {"):
         try:
             variant = json.loads(lines[1].removeprefix("variant "))
-        except (ValueError, RecursionError):  # damaged already
+        except (ValueError, RecursionError):  # the line was damaged before
             return
         lines[1] = f"variant {json_text(spoil_json(variant, rng), rng)}"

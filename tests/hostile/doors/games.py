@@ -1,4 +1,4 @@
-"""Fuzzers of arrays, states and saved games: arguments of the compiled rules and of `valid`."""
+"""Fuzzers of arrays, states and saved games, as arguments of the compiled rules and of `valid`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.games.make_game import make_game
 from armarl.policies.afterstates import Afterstates
 
-REFUSALS = (TypeError, ValueError)  # the documented errors
+REFUSALS = (TypeError, ValueError)  # the documented exceptions
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("armadora", {"players": 2}),
@@ -32,7 +32,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 
 @cache
 def pool(variant: int) -> tuple[Game, States]:
-    """A game, and valid states from all parts of some games."""
+    """Return a game, and valid states from the beginning, middle and end of some games."""
     name, options = VARIANTS[variant]
     game = make_game(name, **options)
     states, chance = game.new_states(np.arange(4)), game.new_chance(np.arange(4))
@@ -64,7 +64,7 @@ def prepare_arrays() -> None:
 
 
 def arrays(rng: np.random.Generator) -> str:
-    """A method of `Game`, or of a class above it, with some damaged arguments."""
+    """Call a method of `Game`, or of a class that uses it, with some damaged arguments."""
     if rng.integers(4) == 0:
         return (_one_state, _step)[rng.integers(2)](rng)
     game, known = pool(int(rng.integers(len(VARIANTS))))
@@ -103,13 +103,13 @@ def arrays(rng: np.random.Generator) -> str:
         return "refused"
     finally:
         assert all(a.tobytes() == before for a, before in frozen), "a read-only array changed"
-    if method != game.new_states:  # it takes plain integers too
+    if method != game.new_states:  # `new_states` also accepts plain integers
         assert all(map(_is_like, given, good)), "a wrong array was accepted"
     return "accepted"
 
 
 def _one_state(rng: np.random.Generator) -> str:
-    """The methods that show one state as text."""
+    """Call a method that shows one state as text."""
     variant, other = rng.integers(len(VARIANTS), size=2)
     game, known = pool(int(variant))
     theirs = pool(int(other))[1]
@@ -136,7 +136,7 @@ def _batch(variant: int) -> SelfPlayBatch:
 
 
 def _step(rng: np.random.Generator) -> str:
-    """A step of a batch with one damaged argument, sometimes after loading states."""
+    """Call a step of a batch with one damaged argument, sometimes after loading states."""
     variant = int(rng.integers(len(VARIANTS)))
     batch, known = _batch(variant), pool(variant)[1]
     states: Any = known[rng.integers(known.size, size=batch.size)].copy()
@@ -170,7 +170,7 @@ def _step(rng: np.random.Generator) -> str:
 
 
 def _is_like(given: Any, good: Any) -> bool:
-    """Whether `given` is an array of the required kind."""
+    """Return whether `given` is an array of the required kind."""
     return (
         isinstance(given, np.ndarray)
         and (given.dtype, given.ndim) == (good.dtype, good.ndim)
@@ -184,7 +184,7 @@ def _is_frozen(argument: Any) -> bool:
 
 
 def spoilt(array: Any, rng: np.random.Generator) -> Any:
-    """An array of another type, length or memory layout, or with numbers out of range."""
+    """Return an array of another type, length or memory layout, or with numbers out of range."""
     kind = int(rng.integers(12))
     if kind == 0:
         return array[: rng.integers(array.shape[0] + 1)]
@@ -226,7 +226,10 @@ def spoilt(array: Any, rng: np.random.Generator) -> Any:
 
 
 def states(rng: np.random.Generator) -> str:
-    """A valid state with some changed elements or bytes. An accepted one is played to its end."""
+    """Change some elements or bytes of a valid state.
+
+    Play an accepted state until the game ends.
+    """
     game, known = pool(int(rng.integers(len(VARIANTS))))
     state = known[rng.integers(known.size)].reshape(1).copy()
     for _ in range(rng.integers(1, 4)):
@@ -274,7 +277,7 @@ def change(state: States, known: States, rng: np.random.Generator) -> None:
 
 
 def saves(rng: np.random.Generator) -> str:
-    """A saved game, damaged, or forged with a correct checksum. If accepted, it is played on."""
+    """Damage a saved game, or forge it with a correct checksum. If accepted, continue the game."""
     game, known = pool(int(rng.integers(len(VARIANTS))))
     env = RawAECEnv(game)
     env.reset(seed=0)
@@ -314,7 +317,7 @@ def saves(rng: np.random.Generator) -> str:
 
 
 def damaged(whole: bytes, rng: np.random.Generator) -> bytes:
-    """Bytes with some changed, removed or added."""
+    """Return a copy of some bytes, with a few of them changed, removed or added."""
     content = bytearray(whole)
     for _ in range(rng.integers(1, 4)):
         kind, at = rng.integers(6), int(rng.integers(len(content) + 1))

@@ -1,4 +1,4 @@
-"""Fuzzer of player specifications with bad arguments, and of the arguments of players."""
+"""Fuzzer of players: their specifications, and the arguments of their methods."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SMALL = (0, 1, 3)  # the variants with quick searches
 
 
 def prepare_players() -> None:
-    prepare_states()  # spoilt arrays hold states of any variant
+    prepare_states()  # damaged arrays can contain states of any variant
     for variant in SMALL:
         for name in PLAIN:
             if player := _player(name, variant):
@@ -52,7 +52,7 @@ def prepare_players() -> None:
 
 @cache
 def _player(name: str, variant: int) -> Player | None:
-    """A player by name or with a small network; None if the game has no survey for a judge."""
+    """Return a player by its name or with a small network, or None if the game has no survey."""
     game = pool(variant)[0]
     if name not in (NETWORK, JUDGE, SEARCH):
         return make_player(name, game)
@@ -64,7 +64,7 @@ def _player(name: str, variant: int) -> Player | None:
 
 
 def players(rng: np.random.Generator) -> str:
-    """An accepted specification gives a player that plays legally; bad arguments are refused."""
+    """Check that an accepted player plays legally, and that bad arguments are refused."""
     variant = SMALL[rng.integers(len(SMALL))]
     if rng.integers(2):
         player = _player(PLAIN[rng.integers(len(PLAIN))], variant)
@@ -81,7 +81,7 @@ def players(rng: np.random.Generator) -> str:
 
 
 def _text(rng: np.random.Generator) -> str:
-    """Return a specification with random arguments."""
+    """Return the specification of a player with random arguments."""
     arguments = [
         f"{KEYS[rng.integers(len(KEYS))]}={VALUES[rng.integers(len(VALUES))]}"
         for _ in range(rng.integers(4))

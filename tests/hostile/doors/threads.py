@@ -1,6 +1,6 @@
-"""Fuzzer of threads: every kind of environment, used by several threads at once.
+"""Fuzzer of threads: several threads use the same environment, of any kind.
 
-OpenSpiel's states are left out. Code of OpenSpiel runs around ours, and is not made for threads.
+OpenSpiel's states are not tested, because OpenSpiel's own code is not safe for threads.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from armarl_training import make_vec_env
 from doors.games import pool
 
 Call = Callable[[np.random.Generator], object]
-Face = tuple[Any, Callable[[], Any], list[Call]]  # an environment, its states, and its methods
-# Errors that a call may raise because another one, between two calls, has played the game on.
+# An environment, a function that returns its states, and its methods.
+Face = tuple[Any, Callable[[], Any], list[Call]]
+# A call may raise these errors because another thread's call has changed the game before it.
 OVERTAKEN = (IllegalActionError, gymnasium.error.ResetNeeded)
 
 
@@ -36,7 +37,8 @@ def _aec(kind: type[RawAECEnv], variant: int) -> Face:
         action = int(rng.choice(np.flatnonzero(mask))) if mask.any() else None
         try:
             env.step(action)
-        except (TypeError, ValueError, AssertionError) as error:  # it ended, or began anew
+        # The game has ended, or another has begun.
+        except (TypeError, ValueError, AssertionError) as error:
             if "None" not in str(error) and "action space" not in str(error):
                 raise
 
@@ -133,7 +135,7 @@ def prepare_threads() -> None:
 
 
 def threads(rng: np.random.Generator) -> str:
-    """Threads use one environment. Calls that overlap are refused, and games stay lawful."""
+    """Let threads use one environment. Overlapping calls are refused, and the states stay valid."""
     variant = (0, 4)[rng.integers(2)]
     env, states, calls = _face(int(rng.integers(len(MAKERS))), variant)
     number = int(rng.integers(2, 5))
@@ -148,7 +150,7 @@ def threads(rng: np.random.Generator) -> str:
                 (refusals if str(error) == IN_USE else errors).append(error)
             except OVERTAKEN as error:
                 if str(error).startswith("the player"):
-                    errors.append(error)  # an honest opponent was accused
+                    errors.append(error)  # an opponent was accused of an illegal action
             except Exception as error:
                 errors.append(error)
 

@@ -1,4 +1,4 @@
-"""Fuzzers of configurations, checkpoints and folders of runs."""
+"""Fuzzers of configurations, checkpoints and the folders of runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LEARNERS = ("ppo", "td", "critic", "maskable_ppo")
 
 
 def _small(learner: str) -> TrainingConfig:
-    """The configuration of a run whose iterations take milliseconds."""
+    """Return the configuration of a run whose iterations take milliseconds."""
     return TrainingConfig.model_validate(
         {
             "learner": learner,
@@ -105,7 +105,7 @@ def _settings() -> dict[str, Any]:
 
 
 def configs(rng: np.random.Generator) -> str:
-    """Damaged YAML and `key=value`. An accepted one reads back; its game and players exist."""
+    """Damage YAML and `key=value`. If accepted, the configuration can be written and read again."""
     kind = int(rng.integers(8))
     if kind == 0:
         content = BOMBS[rng.integers(len(BOMBS))]()
@@ -130,14 +130,14 @@ def configs(rng: np.random.Generator) -> str:
 
 
 def _short_text(rng: np.random.Generator) -> str:
-    """Some lines of a complete configuration."""
+    """Return some lines of a complete configuration."""
     lines = _dumped().splitlines()
     first = int(rng.integers(len(lines)))
     return "total_decisions: 64\n" + "\n".join(lines[first : first + rng.integers(1, 9)]) + "\n"
 
 
 def _short_settings(rng: np.random.Generator) -> dict[str, Any]:
-    """Some settings, one of them damaged."""
+    """Return some settings, one of them damaged."""
     names = rng.permutation(sorted(_settings()))[: rng.integers(1, 5)].tolist()
     some = {name: _settings()[name] for name in ["total_decisions", *names]}
     if rng.integers(4):
@@ -160,7 +160,7 @@ def _override(rng: np.random.Generator) -> str:
 
 @cache
 def _good(learner: str) -> Path:
-    """The folder of a run that was stopped halfway."""
+    """Return the folder of a run that was stopped halfway."""
     path = folder() / f"good-{learner}"
     with start_run(_small(learner), path) as run:
         for _ in range(4):
@@ -193,7 +193,10 @@ def prepare_checkpoints() -> None:
 
 
 def checkpoints(rng: np.random.Generator) -> str:
-    """A checkpoint, damaged, or forged with a correct checksum. An accepted one trains on."""
+    """Damage a checkpoint, or forge it with a correct checksum.
+
+    If accepted, continue its training.
+    """
     learner = LEARNERS[rng.integers(len(LEARNERS))]
     run = _run(learner)
     (run.folder / checkpoint.FILE).write_bytes(_bad_checkpoint(learner, rng))
@@ -239,7 +242,10 @@ def _spoil_tensor(tensors: dict[str, NDArray[Any]], rng: np.random.Generator) ->
 
 
 def _train_on(run: Run) -> str:
-    """Train one more iteration. The games stay valid, and weights that are NaN raise an error."""
+    """Train one more iteration.
+
+    The games must stay valid. Weights that are NaN must raise an error.
+    """
     try:
         with np.errstate(all="ignore"):
             run.learner.iterate(0.5)
@@ -262,7 +268,7 @@ def prepare_runs() -> None:
 
 
 def runs(rng: np.random.Generator) -> str:
-    """A run's folder with missing, damaged or replaced files, which is then resumed."""
+    """Remove, damage or replace files of a run's folder, and then resume the run."""
     learner = LEARNERS[rng.integers(len(LEARNERS))]
     path = folder() / "spoilt"
     shutil.rmtree(path, ignore_errors=True)
@@ -283,7 +289,7 @@ def runs(rng: np.random.Generator) -> str:
 
 
 def _check(before: bytes | None, path: Path) -> None:
-    """A refused folder keeps its configuration, and files elsewhere are unchanged."""
+    """Check that a refused folder keeps its configuration, and other files are unchanged."""
     assert _elsewhere().read_text("utf-8") == "not yours"
     assert before is None or (path / "config.yaml").read_bytes() == before
 
@@ -320,13 +326,13 @@ def _spoil_folder(path: Path, learner: str, rng: np.random.Generator) -> None:
 
 
 def _is_plain(path: Path) -> bool:
-    """Whether writing to `path` writes to the run's folder."""
+    """Return whether writing to `path` writes to the run's folder."""
     return path.is_file() and not path.is_symlink()
 
 
 @cache
 def _elsewhere() -> Path:
-    """A file outside the run's folder."""
+    """Return a file outside the run's folder."""
     path = folder() / "elsewhere"
     path.write_text("not yours", "utf-8")
     return path
@@ -334,13 +340,13 @@ def _elsewhere() -> Path:
 
 def _remove(target: Path) -> None:
     if target.is_dir() and not target.is_symlink():
-        with contextlib.suppress(OSError):  # TensorBoard's thread writes into it meanwhile
+        with contextlib.suppress(OSError):  # TensorBoard's thread may still write into it
             shutil.rmtree(target)
     else:
         target.unlink(missing_ok=True)
 
 
-# --- files that only show a training -------------------------------------------------------------
+# --- files that show the progress of a training --------------------------------------------------
 
 
 class _Events:
@@ -360,16 +366,16 @@ class _Events:
 
 
 def side_files(rng: np.random.Generator) -> str:
-    """A log of progress whose files and folder are spoilt while it is written."""
+    """Write a log of progress while its files and folder are damaged."""
     from torch.utils import tensorboard
 
     path = folder() / "side"
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir()
     real, log, said = tensorboard.SummaryWriter, ProgressLog(path), io.StringIO()
-    if rng.integers(20):  # the real one starts a thread each time
+    if rng.integers(20):  # in most cases, because the real one starts a thread each time
         tensorboard.SummaryWriter = lambda *_a, **_k: _Events(rng)
-    threading.excepthook = lambda _arguments: None  # of TensorBoard's thread, which has failed
+    threading.excepthook = lambda _arguments: None  # ignore the error of TensorBoard's thread
     rows = int(rng.integers(1, 8))
     try:
         with contextlib.redirect_stderr(said):

@@ -1,4 +1,4 @@
-"""The slow reference of Armada: the pieces on the table, and the terms of the rules."""
+"""The slow reference of Armada: the pieces on the board, and the terms of the rules."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ Asking = Generator[None, str, str]
 
 
 class GameOver(Exception):  # noqa: N818 - not an error
-    """Ends the generator of the game, from any depth."""
+    """Raised at any depth to end the generator of the game."""
 
 
 class Board:
-    """The state, plain queries of it, and the functions that ask for decisions and roll dice."""
+    """The state, queries of the state, and the functions that ask for decisions and roll dice."""
 
     def __init__(
         self,
@@ -76,26 +76,32 @@ class Board:
         self.deck, self.played = list(deck), []
         self.seen = self._dealt()
         self.claims: set[str] = set()
-        self.laid_this_turn: set[str] = set()  # of `claims`, not judged as this turn ends
+        # Has claims laid in this turn, which the end of this turn does not judge.
+        self.laid_this_turn: set[str] = set()
         self.turn = self._new_turn(self.playing[0], 0)
         self.interrupted: dict[str, Any] | None = None
         self.turns_ended: int | None = None
         self.idle_turns = 0
         self.pending: dict[str, Any] | None = None
-        self.detail: dict[str, Any] = {}  # of this chain: count, due, target, used
+        # Details of the current chain of decisions: count, due, target, used.
+        self.detail: dict[str, Any] = {}
         self.result: dict[str, Any] | None = None
         self.stage, self.to_move = "preliminary", 0
-        self.events: Counter[str] = Counter()  # counts of special cases, for the tests' coverage
+        # Numbers of special cases, so that tests can check that all occur.
+        self.events: Counter[str] = Counter()
         self._options: set[str] = set()
         self._dice: list[tuple[str, int]] = []
         self._shuffled: list[str] | None = None
 
     def _dealt(self) -> list[Event]:
-        """The first events of `memory`: the deal."""
+        """Return the first events of `memory`: the deal."""
         return [("deal", player, card) for player, hand in enumerate(self.hands) for card in hand]
 
     def _fresh(self, name: str) -> dict[str, Any]:
-        """ADA-12, ADA-14: lairs have owners and are explored; the centre is neither."""
+        """Return an empty territory (ADA-12, ADA-14).
+
+        Lairs have owners and are explored; the centre is not.
+        """
         lair = self.chart[name]["lair"]
         central = lair == "central"
         bands = (3 if self.chart[name]["city"] else 1) if lair == self.neutral else 0
@@ -122,7 +128,7 @@ class Board:
     # --- the generator and its questions ---------------------------------------------------------
 
     def _ask(self, player: int, stage: str, options: Iterable[str]) -> Asking:
-        """Ask for one of the options. A choice with one possible answer is not asked (ADA-36)."""
+        """Ask for one of the options. If only one answer is possible, do not ask (ADA-36)."""
         options = set(options)
         assert options
         if len(options) == 1:
@@ -159,7 +165,7 @@ class Board:
 
     @property
     def colour(self) -> str:
-        """The acting colour: that of the turn or of the raid."""
+        """Return the acting colour: the colour of the turn or of the raid."""
         return self.turn["colour"]
 
     @property
@@ -192,17 +198,17 @@ class Board:
         return [name for name in self.owned() if self.chart[name]["post"] is not None]
 
     def at(self, place: str) -> dict[str, Any]:
-        """The contents of a place: a territory, a ship, or an empty square."""
+        """Return the contents of a place: a territory, a ship, or an empty square."""
         nothing = {"colour": None, "bands": 0, "gold": 0}
         return self.land.get(place) or self.ships.get(place) or nothing
 
     def manned(self) -> list[str]:
-        """The places that hold bands of the acting colour."""
+        """Return the places with bands of the acting colour."""
         colour, everywhere = self.colour, (*self.land.items(), *self.ships.items())
         return [place for place, here in everywhere if here["colour"] == colour]
 
     def is_enemy(self, colour: str | None) -> bool:
-        """Whether a colour, the neutral one included, does not belong to the acting player."""
+        """Return whether a colour, even the neutral one, does not belong to the acting player."""
         return colour is not None and self.player_of.get(colour) != self.player
 
     def is_own_second(self, colour: str | None) -> bool:
@@ -212,7 +218,7 @@ class Board:
         return card in self.hands[self.player]
 
     def add_bands(self, place: str, bands: int) -> int:
-        """Add bands of the acting colour from its reserve, as many as there are (ADA-6)."""
+        """Add bands of the acting colour from its reserve, as far as it has them (ADA-6)."""
         wanted, bands = bands, min(bands, self.reserve[self.colour])
         self.events["ADA-6: fewer bands than wanted"] += bands < wanted
         if bands:
@@ -224,7 +230,7 @@ class Board:
         return bands
 
     def take_bands(self, place: str, bands: int) -> None:
-        """Take bands off a place. The caller puts them somewhere else."""
+        """Take bands from a place. The caller puts them somewhere else."""
         here = self.at(place)
         here["bands"] -= bands
         assert here["bands"] >= 0
@@ -232,7 +238,10 @@ class Board:
             here["colour"] = None
 
     def remove_bands(self, place: str, bands: int) -> None:
-        """Return lost bands to their reserve. Losses beyond the bands present are void (ADA-22)."""
+        """Return lost bands to their reserve.
+
+        Losses beyond the bands at the place are ignored (ADA-22).
+        """
         here = self.at(place)
         self.events["ADA-22: excess is void"] += bands > here["bands"]
         colour, bands = here["colour"], min(bands, here["bands"])
@@ -242,7 +251,7 @@ class Board:
             self.reserve[colour] += bands
 
     def look_for_last_player(self) -> None:
-        """ADA-29."""
+        """End the game if only one player is left (ADA-29)."""
         everywhere = [*self.land.values(), *self.ships.values()]
         alive = {self.player_of.get(here["colour"]) for here in everywhere} - {None}
         if len(alive) == 1:
@@ -256,7 +265,7 @@ class Board:
             self._win(player)
 
     def _has_something_left(self, player: int) -> bool:
-        """ADA-29: a card, gold on own land, or (ADA-31) something to enrol."""
+        """Return whether a player has a card, gold, or bands to enrol (ADA-29, ADA-31)."""
         for colour in (c for c in self.playing if self.player_of[c] == player):
             owned = [name for name, land in self.land.items() if land["owner"] == colour]
             groups = Counter(self.chart[name]["lair"] for name in owned)
@@ -294,7 +303,7 @@ class Board:
         self.seen.append(("draw", player, card))
 
     def is_asked(self, player: int, card: str) -> bool:
-        """Whether a player holds the card and so is asked for it."""
+        """Return whether a player has the card and is therefore asked for it."""
         held = card in self.hands[player]
         if self.cards:
             self.seen.append(("asked" if held else "not asked", player, card))

@@ -1,9 +1,9 @@
-"""Checks of the compiled Armada against the reference, decision by decision.
+"""Checks of the compiled Armada against the reference, after every decision.
 
-A `Match` plays one game with the kernels and the reference, and compares everything after every
-decision. The rule tests use it on hand-made positions, other tests on whole games and random
-positions of many variants. Every failure is an AssertionError with the variant, the seed and the
-decisions.
+A `Match` plays one game with the compiled rules (the kernels) and the reference, and compares
+everything after every decision. The rule tests use it on positions made by hand. Other tests use it
+on whole games and random positions of many variants. Every failure is an AssertionError with the
+variant, the seed and the decisions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def variant_name(variant: dict[str, Any]) -> str:
 
 
 def mirror(game: Game, state: State) -> Armada:
-    """Return the reference for a newly dealt state."""
+    """Return a reference game equal to a newly dealt state."""
     view = game.describe(state)
     return Armada(
         game.attributes["chart"].as_dict(),
@@ -61,7 +61,7 @@ def mirror(game: Game, state: State) -> Armada:
 
 
 class Match:
-    """A game that the kernels and the reference play in step.
+    """A game that the kernels and the reference play at the same time.
 
     Attributes:
         states: the game of the kernels, an array with one state.
@@ -88,7 +88,10 @@ class Match:
         self.compare()
 
     def play(self, text: str, dice: Sequence[tuple[str, int]] | None = None) -> None:
-        """Play a decision in both implementations and compare. `dice` fixes the faces to throw."""
+        """Play a decision in both implementations and compare them.
+
+        `dice` sets the faces that are rolled.
+        """
         action = self.game.actions.id(text)
         if dice is not None:
             self._load_dice(action, [list(face) for face in dice])
@@ -116,7 +119,7 @@ class Match:
         assert self.game.turns_of(self.states)[0] == turn["player"]
 
     def expected_view(self) -> dict[str, Any]:
-        """The expected result of `describe`."""
+        """Return the expected result of `describe`."""
         return self.reference.view() | {
             "version": self.game.version,
             "options": dict(self.game.options),
@@ -124,7 +127,7 @@ class Match:
         }
 
     def _load_dice(self, action: int, dice: list[list[Any]]) -> None:
-        """Give the state a random number generator that throws these faces next."""
+        """Give the state a random number generator whose next rolls show these faces."""
         trial = self.states.copy()
         for rng in range(100_000):
             trial[:] = self.states
@@ -137,7 +140,7 @@ class Match:
 
 
 def differences(one: dict[str, Any], other: dict[str, Any], path: str = "") -> str:
-    """The differences of two descriptions, as `key: kernel value not reference value`."""
+    """Return the differences of two descriptions, as `key: kernel value not reference value`."""
     found = []
     for key in {**one, **other}:
         a, b = one.get(key, "nothing"), other.get(key, "nothing")
@@ -149,10 +152,11 @@ def differences(one: dict[str, Any], other: dict[str, Any], path: str = "") -> s
 
 
 def write_position(game: Game, states: States, position: dict[str, Any]) -> None:
-    """Write a `describe` at the stage "order", outside raids, into `states[0]`.
+    """Write the result of `describe` at the stage "order", outside raids, into `states[0]`.
 
-    The options, the chart and the random number generator stay, since the description does not have
-    them.
+    The options, the chart and the random number generator do not change, because the description
+    does
+    not contain them.
     """
     s = states[0]
     owners = {name: number for number, name in enumerate(COLOURS)}
@@ -251,7 +255,7 @@ def _of_reference(choose: Callable[[Armada], str]) -> Callable[[Match], str]:
 
 
 def _greedy(rng: random.Random, match: Match) -> str:
-    """The scripted player's choice for the seat to move."""
+    """Return the scripted player's choice for the seat to move."""
     seats = np.array([match.reference.to_move])
     seen = match.game.concealed(match.states, seats)
     (action,) = GreedyPlayer(match.game).choose(seen, seats, np.array([rng.random()]))
@@ -350,7 +354,7 @@ def check_observation(match: Match, seat: int, observation: NDArray[np.float32])
 
 
 def dealt_by_hand(match: Match, seat: int, rng: random.Random) -> States:
-    """A copy of the state with other cards, where `seat` does not know them, and another `rng`."""
+    """Return a copy of the state with other cards that `seat` does not know, and another `rng`."""
     view, game = match.view, match.game
     looked = len((view["pending"] or {}).get("looked", ()))
     known = looked if seat == view["to_move"] else 0
@@ -374,12 +378,12 @@ def dealt_by_hand(match: Match, seat: int, rng: random.Random) -> States:
 
 
 def _hands(places: list[list[str]], own: list[str], seat: int) -> list[list[str]]:
-    """The hands of all players. `places` has the deck first, then the others' hands."""
+    """Return the hands of all players. `places` has the deck first, then the hands of others."""
     return [*places[1 : seat + 1], own, *places[seat + 1 :]]
 
 
 def seen_by(view: dict[str, Any], seat: int) -> dict[str, Any]:
-    """A description without the information hidden from a seat (ADA-37)."""
+    """Return a description without the information that is hidden from a seat (ADA-37)."""
     seen = dict(view)
     seen["hands"] = [h if player == seat else None for player, h in enumerate(view["hands"])]
     seen["deck"] = None
@@ -407,7 +411,7 @@ def _assert_same_to(game: Game, states: States, others: States, seats: NDArray[n
 
 
 def check_repeats(match: Match, history: States) -> None:
-    """Check that the same decisions from the same bytes give the same bytes again."""
+    """Check that the same decisions from the same state give the same bytes again."""
     states = np.frombuffer(history[0].tobytes(), history.dtype).copy()
     first = 1 if match.played[:1] == ["(from a position)"] else 0
     for step, text in enumerate(match.played[first:]):
@@ -434,7 +438,10 @@ def check_result(match: Match) -> None:
 def check_games(
     variant: dict[str, Any], seeds: range, way: str, decisions: int, sample: float = 0.0
 ) -> Counter[str]:
-    """Check games of a variant, one per seed; a third of them are cut short early (ADA-30)."""
+    """Check one game of a variant for each seed.
+
+    A third of the games have a low turn limit (ADA-30).
+    """
     occurred: Counter[str] = Counter()
     for seed in seeds:
         options = variant | {"max_turns": 20 if seed % 3 == 1 else 400}
@@ -443,10 +450,11 @@ def check_games(
 
 
 def check_random_games(variant: dict[str, Any], seeds: range, sample: float) -> Counter[str]:
-    """Check one game per seed: of ten, eight start from random positions and two from the deal.
+    """Check a game for each seed: of ten, eight from random positions and two from the deal.
 
-    One of these two has random players, the other scripted ones. Most games start from positions,
-    since these reach more of the rules in fewer decisions.
+    One of these two has random players, the other has scripted ones. Most games start from
+    positions,
+    because they reach more rules in fewer decisions.
     """
     occurred: Counter[str] = Counter()
     for seed in seeds:

@@ -26,7 +26,7 @@ from reference.armada.orders import Orders
 
 
 class Armada(Orders):
-    """A game. `view()` is the `describe` of the rules page; `legal()` and `play(...)` play it.
+    """A game: `view()` is the `describe` of the rules page, `legal()` and `play(...)` play.
 
     Its arguments are the chart as plain types, the options, and the deal: neutral, hands, deck.
     """
@@ -37,10 +37,10 @@ class Armada(Orders):
         self._game = self._whole_game()
         self._advance(None)
 
-    # --- the interface ---------------------------------------------------------------------------
+    # --- public methods --------------------------------------------------------------------------
 
     def legal(self) -> set[str]:
-        """The notations of the current decision; empty when the game is over."""
+        """Return the notations of the current decision, or none when the game is over."""
         return set() if self.result else set(self._options)
 
     def play(
@@ -53,7 +53,7 @@ class Armada(Orders):
 
         Args:
             text: the notation.
-            chance: the dice that it throws, as (die, face).
+            chance: the dice that the decision rolls, as (die, face).
             deck: the order of the deck after a shuffle, or None.
         """
         assert text in self._options, f"{text} is not in {sorted(self._options)}"
@@ -63,7 +63,7 @@ class Armada(Orders):
         assert not self._dice, f"dice that were not needed: {self._dice}"
 
     def resume(self, view: dict[str, Any]) -> None:
-        """Continue from a `describe` at the stage "order", outside raids."""
+        """Continue from the result of `describe` at the stage "order", outside raids."""
         assert view["turn"]["stage"] == "order"
         assert view["interrupted"] is None
         self.land = {name: dict(land) for name, land in view["territories"].items()}
@@ -81,7 +81,7 @@ class Armada(Orders):
         self._advance(None)
 
     def view(self) -> dict[str, Any]:
-        """The public view of the rules page, without `version`, `options` and `chance`."""
+        """Return the public view of the rules page, without `version`, `options` and `chance`."""
         over = self.result is not None
         return {
             "game": "armada",
@@ -118,7 +118,7 @@ class Armada(Orders):
             self.stage, self.pending, self.detail = "over", None, {}
 
     def _check_deal(self) -> None:
-        """ADA-32: two cards for each player; the rest is the deck."""
+        """Check the cards (ADA-32): each player has two, and the deck has the rest."""
         if self.cards:
             assert all(len(hand) == 2 for hand in self.hands)
             assert sum(map(Counter, self.hands), Counter(self.deck)) == CARDS
@@ -148,7 +148,7 @@ class Armada(Orders):
             yield from self._turn(colour)
 
     def _preliminary(self, colour: str) -> Chain:
-        """ADA-13."""
+        """Play a colour's preliminary turn (ADA-13)."""
         self.turn = self._new_turn(colour, 0)
         left = self._strength(colour)
         for placed in range(2):
@@ -168,17 +168,20 @@ class Armada(Orders):
         self.detail = {}
 
     def _strength(self, colour: str) -> int:
-        """The number of bands at the start: ADA-10, ADA-11, ADA-12."""
+        """Return the number of bands at the start (ADA-10, ADA-11, ADA-12)."""
         if self.neutral is None:
             return 18
         return 20 if colour == self._farthest(self.neutral) else 15
 
     def _farthest(self, colour: str) -> str:
-        """ADA-12: of several farthest lairs the next but one in play order, else the next."""
+        """Return the farthest lair.
+
+        Of several, the next but one in play order is first (ADA-12).
+        """
         cities = {c: [n for n in self.lair(c) if self.chart[n]["city"]] for c in COLOURS}
         others = [COLOURS[(COLOURS.index(colour) + k) % 4] for k in (2, 1, 3)]
         ways = [self._ways_from(city) for city in cities[colour]]
-        nowhere = len(self.near)  # the way to a place out of reach
+        nowhere = len(self.near)  # a distance greater than that of any reachable place
         apart = [
             sum(way.get(city, nowhere) for way in ways for city in cities[other])
             for other in others
@@ -186,7 +189,7 @@ class Armada(Orders):
         return others[apart.index(max(apart))]
 
     def _ways_from(self, start: str) -> dict[str, int]:
-        """The borders crossed on the shortest way to each place within reach."""
+        """Return the number of borders on the shortest way to each reachable place."""
         ways, edge, crossed = {start: 0}, {start}, 0
         while edge:
             crossed += 1
@@ -211,7 +214,10 @@ class Armada(Orders):
         self._end_turn()
 
     def _spend(self) -> Chain:
-        """The orders of a turn or raid. It ends by itself when no other order is left (ADA-15)."""
+        """Ask for the orders of a turn or raid.
+
+        It ends when no other order is possible (ADA-15).
+        """
         while orders := self._orders():
             order = yield from self._ask(self.player, "order", orders | {"end"})
             if order == "end":
@@ -225,7 +231,7 @@ class Armada(Orders):
         self.events["ADA-15: ended by itself"] += 1
 
     def _end_turn(self) -> None:
-        """ADA-26, ADA-28 to ADA-30."""
+        """End a turn (ADA-26, ADA-28 to ADA-30)."""
         self.turns_ended += 1
         self._claim()
         if self.colour in self.claims - self.laid_this_turn:
@@ -243,7 +249,7 @@ class Armada(Orders):
             self._truncate()
 
     def _claim(self) -> None:
-        """ADA-28, ADA-34: an order, the turn or the raid is over."""
+        """Update the claims after an order, a turn or a raid (ADA-28, ADA-34)."""
         if self.colour not in self.claims and self._in_victory():
             self.events["ADA-34: claim in a raid" if self.turn["raid"] else "ADA-28: claim"] += 1
             self.claims.add(self.colour)
@@ -251,7 +257,7 @@ class Armada(Orders):
                 self.laid_this_turn.add(self.colour)
 
     def _in_victory(self) -> bool:
-        """ADA-27."""
+        """Return whether the acting colour is in victory (ADA-27)."""
         if all(len(self.owned_in(lair)) < 4 for lair in COLOURS):
             return False
         posts = {self.chart[name]["post"] for name in self.owned_posts()}
@@ -264,7 +270,7 @@ class Armada(Orders):
         return by_posts or by_cities
 
     def _offer_raids(self) -> Chain:
-        """ADA-33: ask each other player with the card once, starting after the turn's colour."""
+        """Ask each other player with the card once, in order after the turn's colour (ADA-33)."""
         here = self.playing.index(self.colour)
         asked = {self.player}
         for colour in self.playing[here + 1 :] + self.playing[:here]:

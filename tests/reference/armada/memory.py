@@ -1,8 +1,9 @@
-"""The knowledge of a seat of Armada about hidden cards, computed from all events it has seen.
+"""The knowledge of a seat of Armada about hidden cards, computed from all events that it has seen.
 
-The events are (what, player, card or cards), in order: "deal" (a card of the first hand), "look" (a
-strategist's cards, before one is taken), "draw" (a card into a hand), "play" (out of it), "asked"
-and "not asked" (for a card). The knowledge is computed from scratch each time, which is slow.
+The events are (what, player, card or cards), in order: "deal" (a card of the first hand), "look"
+(cards that a strategist sees before it takes one), "draw" (a card into a hand), "play" (a card out
+of a hand), "asked" and "not asked" (about a card). The knowledge is computed from all events each
+time, which is slow.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Event = tuple[str, int, Any]
 
 
 def known(events: Sequence[Event], hands: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    """The `known` of a `describe`: what each player remembers, and what is known about it."""
+    """Return `known` of `describe`: what each player remembers, and what is known about it."""
     found = []
     for seat in range(len(hands)):
         certain, drawn = _in_deck(events, seat, len(hands))
@@ -27,7 +28,7 @@ def known(events: Sequence[Event], hands: Sequence[Sequence[str]]) -> list[dict[
 
 
 def _in_deck(events: Sequence[Event], seat: int, players: int) -> tuple[Counter[str], list[int]]:
-    """The cards that a seat knows to be in the deck, and the numbers that others drew since."""
+    """Return the cards that a seat knows in the deck, and how many others have drawn since."""
     certain: Counter[str] = Counter()
     drawn = [0] * players
     held = [0] * players
@@ -48,7 +49,7 @@ def _in_deck(events: Sequence[Event], seat: int, players: int) -> tuple[Counter[
 
 
 def _holds(events: Sequence[Event], player: int, card: str) -> bool | None:
-    """Whether a player is known to hold an answer card, by the last event about it."""
+    """Return whether a player is known to have an answer card, by the last event about it."""
     says: bool | None = None
     for what, who, about in events:
         if who == player and what == "draw":
@@ -64,7 +65,7 @@ def agrees(
     deck: Sequence[str],
     seat: int,
 ) -> bool:
-    """Whether hands and deck agree with the knowledge of a seat."""
+    """Return whether hands and deck agree with the knowledge of a seat."""
     others = [player for player in range(len(hands)) if player != seat]
     for player in others:
         for card, held in known[player]["holds"].items():
@@ -76,7 +77,7 @@ def agrees(
 
 
 def _fit(cards: list[str], hands: list[Counter[str]], room: list[int]) -> bool:
-    """Whether each of the cards is in one of the hands, at most `room[i]` of them in hand `i`."""
+    """Return whether each card fits into a hand, with at most `room[i]` of them in hand `i`."""
     if not cards:
         return True
     first, *rest = cards

@@ -1,4 +1,4 @@
-"""The expected observation in Armada, computed only from a `describe` and the chart."""
+"""The expected observation in Armada, computed only from the result of `describe` and the chart."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ STAGES = [
 
 
 def observed_blocks(view: dict[str, Any], seat: int, game: Armada) -> dict[str, Any]:
-    """The blocks of the observation in real units, as nested lists.
+    """Return the blocks of the observation in real units, as nested lists.
 
-    `view` is the whole description. `game` gives the chart and what a description does not have:
-    the count of ADA-26, and details of the chain of decisions in progress.
+    `view` is the whole description. `game` gives the chart and values that a description lacks: the
+    count of ADA-26, and details of the current chain of decisions.
     """
     lands, ships, turn = view["territories"], view["ships"], view["turn"]
     nothing = {"colour": None, "bands": 0, "gold": 0}
@@ -92,7 +92,7 @@ def observed_blocks(view: dict[str, Any], seat: int, game: Armada) -> dict[str, 
 
 
 def perspective(view: dict[str, Any], seat: int, game: Armada) -> str:
-    """The colour that decides if it is the seat's, else the seat's next colour in play order."""
+    """Return the deciding colour if it is the seat's, else the seat's next colour in play order."""
     turn, stage = view["turn"], stage_name(view)
 
     def following(colour: str, player: int) -> str:
@@ -109,7 +109,7 @@ def perspective(view: dict[str, Any], seat: int, game: Armada) -> str:
 
 
 def stage_name(view: dict[str, Any]) -> str:
-    """The stage of a description, in finer steps."""
+    """Return the stage of a description, divided more finely."""
     stage: str = view["turn"]["stage"]
     words = {text.split()[0] for text in view["legal"]}
     if stage == "preliminary":

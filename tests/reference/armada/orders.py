@@ -1,4 +1,4 @@
-"""The slow reference of Armada: which orders and cards are legal, and their effects."""
+"""The slow reference of Armada: the legal orders and cards, and their effects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Offers(Board):
     """The legal orders of a colour."""
 
     def _orders(self) -> set[str]:
-        """Every legal order of the acting colour except `end`."""
+        """Return all legal orders of the acting colour except `end`."""
         texts = set(self._cards_to_play())
         if self.coups >= 1:
             texts |= {f"explore {name}" for name in self._explorable()}
@@ -55,7 +55,7 @@ class Offers(Board):
                     yield f"move {place} {other}"
 
     def _may_enter(self, place: str) -> bool:
-        """ADA-18 for territories, ADA-19 for ships."""
+        """Return whether bands may enter: ADA-18 for territories, ADA-19 for ships."""
         if place in self.land:
             land = self.land[place]
             free = land["colour"] in (None, self.colour) and land["tribes"] == 0
@@ -106,7 +106,7 @@ class Offers(Board):
         return self.chart[name]["post"] is not None and len(self.owned_posts()) >= 3
 
     def _levies(self) -> list[list[str]]:
-        """ADA-31: for each band that may be enrolled now, the territories that may take it."""
+        """Return the territories where each band may be enrolled now (ADA-31)."""
         if not self.enrolment or self.turn["enrolled"]:
             return []
         lairs = [self.owned_in(lair) for lair in COLOURS if len(self.owned_in(lair)) >= 4]
@@ -115,7 +115,7 @@ class Offers(Board):
         return groups[: self.reserve[self.colour]]
 
     def _purses(self) -> list[str]:
-        """ADA-32: the places with gold that the acting colour may spend."""
+        """Return the places with gold that the acting colour may spend (ADA-32)."""
         crewed = [square for square, ship in self.ships.items() if ship["colour"] == self.colour]
         return [place for place in [*self.owned(), *crewed] if self.at(place)["gold"]]
 
@@ -123,7 +123,7 @@ class Offers(Board):
         return sum(self.at(place)["gold"] for place in self._purses())
 
     def _cards_to_play(self) -> Iterable[str]:
-        """ADA-32: the cards of the player's own turn, if they have an effect."""
+        """Return the cards with an effect that a player may play in its own turn (ADA-32)."""
         reserve = self.reserve[self.colour]
         if self.holds("shipyard") and self.box > (2 if self.neutral else 0):
             for city in self.owned_cities():
@@ -151,7 +151,7 @@ class Offers(Board):
             yield "play more-coups"
 
     def _native_grounds(self) -> list[str]:
-        """Explored central territories without pirates, with any owner."""
+        """Return the explored central territories without pirates, with any owner."""
         return [
             name
             for name, land in self.land.items()
@@ -310,12 +310,12 @@ class Orders(Offers):
         yield from self._play_natives(2)
 
     def _note_used(self, used: list[str], names: list[str], due: int) -> None:
-        """ADA-35: note the territory that the card may not use again, and the rolls left."""
+        """Store the territory that the card may not use again, and the rolls left (ADA-35)."""
         self.detail = {"due": due, "used": next((name for name in used if name not in names), None)}
 
     @staticmethod
     def _another(names: list[str], used: list[str]) -> list[str]:
-        """ADA-35: the second territory must be another one, if there is one."""
+        """Return the possible second territories: other ones, if there are any (ADA-35)."""
         return [name for name in names if name not in used] or names
 
     def _play_strategist(self) -> Chain:
@@ -339,7 +339,7 @@ class Orders(Offers):
         self.put_gold(name, 3)
 
     def _play_mutiny(self, square: str) -> None:
-        """ADA-35: bands that the limit of 50 does not allow are lost."""
+        """Take over a ship. Bands beyond the limit of 50 are lost (ADA-35)."""
         bands = self.ships[square]["bands"]
         self.events["ADA-35: mutineers lost"] += bands > self.reserve[self.colour]
         self.remove_bands(square, bands)

@@ -1,4 +1,4 @@
-"""Ways to reach interesting situations in Armada: biased random play and random positions."""
+"""Ways to reach rare situations in Armada: random play with a bias, and random positions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ MOODS = ("settler", "hunter", "idler", "wanderer")
 
 
 class Wanderer:
-    """Plays at random with a bias towards goals, since uniform play never leaves the lair.
+    """A random player with a bias towards goals, because uniform play never leaves the lair.
 
-    Every player has a mood for the game. Settlers go to posts, enemy cities and unexplored land,
-    hunters go to enemy bands, and idlers soon end their turns.
+    Each player has a mood for the whole game. Settlers go to posts, enemy cities and unexplored
+    land.
+    Hunters go to enemy bands. Idlers soon end their turns.
     """
 
     def __init__(self, rng: random.Random, players: int, fierce: bool = False) -> None:
@@ -55,7 +56,7 @@ class Wanderer:
         return weight
 
     def _distances(self, game: Armada) -> dict[str, int]:
-        """The distance in borders from every place to the nearest goal of the acting colour."""
+        """Return each place's distance, in borders, from the nearest goal of the acting colour."""
         goals = set(self._goals(game))
         distance, queue = dict.fromkeys(goals, 0), deque(goals)
         while queue:
@@ -78,7 +79,7 @@ class Wanderer:
 
 
 def random_position(game: Armada, rng: random.Random) -> dict[str, Any]:
-    """A possible, eventful position in the middle of a turn, as a `describe`.
+    """Return a possible position with many pieces in the middle of a turn, as from `describe`.
 
     `game` gives the chart and the options.
     """
@@ -102,7 +103,7 @@ def random_position(game: Armada, rng: random.Random) -> dict[str, Any]:
 
 
 def _in_victory(game: Armada) -> list[str]:
-    """ADA-28: the colours in victory. All of them have laid a claim."""
+    """Return the colours in victory, which all have laid a claim (ADA-28)."""
     found = []
     for colour in game.playing:
         game.turn = game._new_turn(colour, 0)
@@ -111,7 +112,7 @@ def _in_victory(game: Armada) -> list[str]:
 
 
 def game_turn(view: dict[str, Any]) -> dict[str, Any]:
-    """The `turn` of a view in the form that the reference stores."""
+    """Return the `turn` of a view in the form that the reference stores."""
     return {key: value for key, value in view["turn"].items() if key not in ("number", "stage")}
 
 
@@ -134,7 +135,7 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
         for name in land:
             if game.chart[name]["post"]:
                 land[name] |= {"owner": master, "explored": True}
-    if beaten:  # the others have nothing but one band, and two territories of its colour (ADA-29)
+    if beaten:  # the others have only one band, and two territories of its colour (ADA-29)
         weak = [name for name in land if land[name]["owner"] in {*game.playing} - {*strong}]
         kept = [name for name in weak if land[name]["owner"] == last][:2]
         for name in weak:
@@ -198,7 +199,7 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
 
 
 def _random_land(game: Armada, name: str, rng: random.Random) -> dict[str, Any]:
-    """A territory with an owner and no bands, except bands of the neutral colour."""
+    """Return a territory with an owner and no bands, except neutral bands."""
     lair, owner = game.chart[name]["lair"], rng.choice(game.playing)
     explored = lair != "central" or rng.random() < 0.8
     if lair == "central":

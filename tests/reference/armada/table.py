@@ -1,4 +1,4 @@
-"""Hand-made positions of Armada for the rule tests, played by kernels and reference together."""
+"""Positions of Armada made by hand for the rule tests, played by kernels and reference together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Table:
 
     At first every colour owns its lair, with five bands at its `home`. All ships are in the box,
     nothing is explored, hands are empty, and it is the first colour's turn. `put`, `sea`, `own`,
-    `hand` and `turn` change that. `legal` and `play` start the game from there.
+    `hand` and `turn` change the position. `legal` and `play` start the game from it.
     """
 
     GARRISON = 5
@@ -54,7 +54,7 @@ class Table:
         return [name for name, land in self.chart.items() if land["lair"] == colour]
 
     def home(self, colour: str) -> str:
-        """The place of a lair's garrison: its last territory with land neighbours and no city."""
+        """Return where a lair's bands begin: its last inland territory without a city."""
         lair = self.lair(colour)
         return [n for n in lair if self.inland(n) and not self.chart[n]["city"]][-1]
 
@@ -65,26 +65,29 @@ class Table:
         return next(name for name, land in self.chart.items() if land["post"] == post)
 
     def coast(self, name: str) -> list[str]:
-        """The squares next to a territory."""
+        """Return the squares next to a territory."""
         return sorted(self.near[name] - set(self.chart))
 
     def inland(self, name: str) -> list[str]:
-        """The territories next to a territory or square."""
+        """Return the territories next to a territory or square."""
         return sorted(self.near[name] & set(self.chart))
 
     def coastal(self, lair: str) -> str:
-        """The first territory of a lair (or of the central group) that has a coast."""
+        """Return the first territory of a lair (or of the central group) that has a coast."""
         return next(name for name in self.lair(lair) if self.coast(name))
 
     def plain_neighbours(self, lair: str) -> tuple[str, str]:
-        """Two contiguous territories of a lair without a city or post."""
+        """Return two neighbouring territories of a lair without a city or post."""
         plain = {n for n in self.lair(lair) if not (self.chart[n]["city"] or self.chart[n]["post"])}
         return next((a, b) for a in sorted(plain) for b in sorted(self.near[a] & plain))
 
     # --- setting up ------------------------------------------------------------------------------
 
     def put(self, name: str, owner: str | None, bands: int = 0, **more: Any) -> None:
-        """Set a territory, explored if it has an owner. `more` sets gold, tribes and ship."""
+        """Set the contents of a territory, which is explored if it has an owner.
+
+        `more` sets gold, tribes and ship.
+        """
         self.lands[name] |= {"owner": owner, "bands": bands, "colour": owner if bands else None}
         self.lands[name] |= {"explored": owner is not None} | more
 
@@ -93,7 +96,7 @@ class Table:
         self.ships[square] = {"colour": colour, "bands": bands, "gold": gold}
 
     def own(self, colour: str | None, names: Iterable[str]) -> None:
-        """Set flags, without bands."""
+        """Set the owner of territories without bands."""
         for name in names:
             self.put(name, colour)
 
@@ -140,7 +143,7 @@ class Table:
             assert self.reference.stage == "order", "the position ends the turn by itself"
 
     def legal(self, *verbs: str) -> set[str]:
-        """The legal notations, or with `verbs` those that start with one of them."""
+        """Return the legal notations, or with `verbs` those that start with one of them."""
         self._begin()
         return {
             text
@@ -149,7 +152,7 @@ class Table:
         }
 
     def play(self, *texts: str, dice: Dice | None = None) -> None:
-        """Play decisions in sequence. The last one throws `dice`."""
+        """Play decisions in sequence. The last one rolls `dice`."""
         self._begin()
         for text in texts[:-1]:
             self.match.play(text)
@@ -157,7 +160,7 @@ class Table:
 
     @property
     def view(self) -> dict[str, Any]:
-        """`describe`, which is the same for kernels and reference."""
+        """Return the result of `describe`, which is equal for kernels and reference."""
         self._begin()
         return self.match.view
 
@@ -172,6 +175,6 @@ class Table:
 
     @property
     def winners(self) -> list[int] | None:
-        """The winners, empty if the game was cut short; None while it goes on."""
+        """Return the winners, none if the turn limit ended the game. None: the game continues."""
         result = self.view["result"]
         return None if result is None else result["winners"]

@@ -1,8 +1,8 @@
 """Checks of the compiled Armadora against the reference, on whole games.
 
-`check_game` plays one game with the kernels and the reference. The tests use it for a few games,
-`scripts/checks/verify_games.py` for many. Every failure is an AssertionError with the variant, the
-seed and the actions, so that the game can be repeated.
+`check_game` plays one game with the compiled rules (the kernels) and the reference. The tests use
+it for a few games, `scripts/checks/verify_games.py` uses it for many. Every failure is an
+AssertionError with the variant, the seed and the actions, so that the game can be repeated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ VARIANTS = [
     {"players": players, "advanced": advanced, "peek": peek}
     for players, advanced, peek in product((2, 3, 4), (False, True), (True, False))
 ] + [{"players": 2, "advanced": False, "peek": peek, "board": "mini"} for peek in (True, False)]
-Choose = Callable[[list[str]], str]  # from the notations of the legal actions, by id
+# Chooses one of the notations of the legal actions, sorted by id.
+Choose = Callable[[list[str]], str]
 
 
 def variant_name(variant: dict[str, Any]) -> str:
@@ -51,12 +52,12 @@ def variant_name(variant: dict[str, Any]) -> str:
 
 
 def board_of(game: Game) -> str:
-    """The option `board`; the options do not have it if it is the whole board."""
+    """Return the option `board`, which the options lack if it is the whole board."""
     return str(game.options.get("board", "whole"))
 
 
 def warriors_at_start(game: Game) -> dict[int, int]:
-    """The Warriors of a player of this variant, by value."""
+    """Return the Warriors of a player of this variant at the start, by value."""
     return warriors_of(game.players, board_of(game))
 
 
@@ -77,10 +78,10 @@ def mirror(game: Game, state: State) -> Armadora:
 
 
 def random_choice(rng: random.Random) -> Choose:
-    """Return a function that chooses a kind of action by random weights, then an action of it.
+    """Return a function that draws a kind of action by random weights, then an action of this kind.
 
-    The weights differ between games. Some games are long and crowded, some are short, and in some
-    the powers come last.
+    The weights differ between games. Some games are long and fill the board, some are short, and in
+    some the powers come last.
     """
     weight: dict[str, float] = {kind: 10 ** rng.uniform(-3, 1) for kind in "PWR"}
     weight |= {kind: 10 ** rng.uniform(-3, 1) for kind in ("orc", "goblin", "elf", "mage")}
@@ -250,7 +251,7 @@ def check_observation(game: Game, state: State, view: dict[str, Any], seat: int)
 
 
 def _sorted(view: dict[str, Any]) -> dict[str, Any]:
-    """The view with sorted lists where the order has no meaning."""
+    """Return the view, with sorted lists where the order has no meaning."""
     ordered = dict(view)
     for name in ("palisades", "legal"):
         if ordered[name] is not None:
@@ -264,13 +265,14 @@ def _differences(one: dict[str, Any], other: dict[str, Any]) -> str:
 
 
 def check_permuted(game: Game, state: State, reference: Armadora, rng: random.Random) -> None:
-    """Check that swapping hidden information by hand changes nothing that a seat can see."""
+    """Check that exchanging hidden information by hand changes nothing that a seat can see."""
     for seat in range(game.players):
         other = np.full(1, state)
         other["rng"] = rng.getrandbits(64)
         for player in range(game.players):
             _permute(other[0], reference, player, seat, rng)
-        if reference.stage == "over":  # ARM-36: all is shown, but not in observations
+        # The view shows everything then, but observations do not (ARM-36).
+        if reference.stage == "over":
             _assert_same_views(game, np.full(1, state), other, np.array([seat]))
             continue
         _assert_same_to(game, np.full(1, state), other, np.array([seat]))
@@ -279,7 +281,7 @@ def check_permuted(game: Game, state: State, reference: Armadora, rng: random.Ra
 
 
 def _permute(state: State, reference: Armadora, player: int, seat: int, rng: random.Random) -> None:
-    """Deal anew the Warriors of a player that `seat` is not shown, on the board and in hand."""
+    """Shuffle the Warriors of a player that `seat` does not know, on the board and in the hand."""
     hidden = [
         square
         for square, warrior in reference.warriors.items()
@@ -335,12 +337,12 @@ def check_secrets(game: Game, history: States, rng: random.Random) -> None:
 
 
 def _bits(words: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Sets of squares of shape (...,) as bools of shape (..., 40)."""
+    """Convert sets of squares, of shape (...,), to bools of shape (..., 40)."""
     return (words[..., None] >> np.arange(len(SQUARES)) & 1).astype(bool)
 
 
 def check_warriors(game: Game, states: States) -> None:
-    """Check every player's Warriors, in hand and on the board, against ARM-7 in every state."""
+    """Check in every state that hand and board of a player have the Warriors of ARM-7."""
     held = _bits(states["warriors"])
     for player in range(game.players):
         squares, hand = held[:, player], states["hand"][:, player]
@@ -385,7 +387,7 @@ def check_conserved(game: Game, history: States, played: list[str]) -> None:
 def check_repeats(
     game: Game, seed: int, played: list[str], history: States, rng: random.Random
 ) -> None:
-    """Check that seed and actions give the same bytes again, also from a copy of any state."""
+    """Check that seed and actions give the same bytes again, even from a copy of any state."""
     actions = np.array([game.actions.id(text) for text in played], np.int64)
     middle = rng.randint(0, len(played))
     for first, states in (
@@ -415,7 +417,7 @@ def check_result(
 
 
 def check_random_games(variant: dict[str, Any], seeds: range, sample: float) -> Counter[str]:
-    """Check random games of a variant, one per seed. Returns counts of special cases."""
+    """Check one random game of a variant for each seed. Return the counts of special cases."""
     game = make_game("armadora", **variant)
     occurred: Counter[str] = Counter()
     for seed in seeds:

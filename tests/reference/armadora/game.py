@@ -42,7 +42,7 @@ for _line in LINES:
 
 
 def territory(square: str, palisades: Collection[str], enough: int = len(SQUARES)) -> set[str]:
-    """ARM-4: the territory of a square, by flood fill, which may stop at `enough` squares."""
+    """Return a square's territory (ARM-4) by flood fill, which may stop at `enough` squares."""
     reached, waiting = {square}, [square]
     while waiting and len(reached) < enough:
         for other, line in NEIGHBOURS[waiting.pop()]:
@@ -53,7 +53,7 @@ def territory(square: str, palisades: Collection[str], enough: int = len(SQUARES
 
 
 def territories(palisades: Collection[str]) -> list[set[str]]:
-    """ARM-4: all territories of the board."""
+    """Return all territories of the board (ARM-4)."""
     found: list[set[str]] = []
     for square in SQUARES:
         if not any(square in squares for squares in found):
@@ -62,9 +62,9 @@ def territories(palisades: Collection[str]) -> list[set[str]]:
 
 
 def allows(palisades: Collection[str], line: str) -> bool:
-    """ARM-12: whether every territory has 4 squares with a palisade on `line`.
+    """Return whether every territory has 4 squares after a palisade on `line` (ARM-12).
 
-    Only the territories on its two sides can become smaller.
+    Only the territories on both sides of the line can become smaller.
     """
     if line in palisades:
         return False
@@ -78,24 +78,24 @@ MINI_WARRIORS = {1: 1, 2: 1, 3: 0, 4: 0, 5: 0}
 
 
 def lines_around(squares: Iterable[str]) -> list[str]:
-    """The lines between a set of squares and the rest of the board."""
+    """Return the lines between a set of squares and the rest of the board."""
     inside = set(squares)
     return [line for line in LINES if len(inside.intersection(line.split("-"))) == 1]
 
 
 def squares_of(board: str) -> set[str]:
-    """ARM-35: the squares in play."""
+    """Return the squares of the board or of the mini board (ARM-35)."""
     return MINI if board == "mini" else set(SQUARES)
 
 
 def warriors_of(players: int, board: str) -> dict[int, int]:
-    """ARM-7, ARM-35: the Warriors of a player at the start, by value."""
+    """Return the Warriors of a player at the start, by value (ARM-7, ARM-35)."""
     return dict(MINI_WARRIORS if board == "mini" else WARRIORS[players])
 
 
 @cache
 def kind_of(text: str) -> str:
-    """`W`, `P`, `stop`, `pass`, `R` or the name of a power."""
+    """Return `W`, `P`, `stop`, `pass`, `R` or the name of a power."""
     word = text.split()[0]
     return "W" if word.startswith("W") else word
 
@@ -112,12 +112,15 @@ class Warrior:
 
     @property
     def worth(self) -> int:
-        """ARM-30."""
+        """Return the points of the Warrior (ARM-30)."""
         return max(0, self.value - self.arrows + (self.reinforcement is not None))
 
 
 def winners(piles: list[list[int]]) -> list[int]:
-    """ARM-19, ARM-20: the winning sides; each side's piles are sorted, the largest first."""
+    """Return the winning sides (ARM-19, ARM-20).
+
+    Each side's piles are sorted, the largest first.
+    """
     left = [side for side, wins in enumerate(piles) if sum(wins) == max(map(sum, piles))]
     for place in range(len(MINES)):
         size = {side: (*piles[side], *[0] * len(MINES))[place] for side in left}
@@ -126,7 +129,7 @@ def winners(piles: list[list[int]]) -> list[int]:
 
 
 class Armadora:
-    """One game, with the given deal of gold and characters."""
+    """A game with the given gold and characters."""
 
     def __init__(
         self,
@@ -149,7 +152,8 @@ class Armadora:
         self.reinforcements = [int(advanced)] * players
         self.passed = [False] * players
         self.seen: list[set[str]] = [set() for _ in range(players)]
-        self.looking_at: list[str | None] = [None] * players  # read since the last own action
+        # Value that the Mage has read since its player's last action.
+        self.looking_at: list[str | None] = [None] * players
         self.to_move, self.stage = 0, "turn"  # ARM-8
         self._legal: set[str] | None = None  # cache of `legal` until the next action,
         self._open: list[str] | None = None  # of `open_lines`
@@ -173,7 +177,7 @@ class Armadora:
         return self._territories
 
     def open_lines(self) -> list[str]:
-        """ARM-12: the lines that may take a palisade, if one is left."""
+        """Return the lines that may take a palisade, if one is left (ARM-12)."""
         if self._open is None:
             inside = [line for line in LINES if self.squares.issuperset(line.split("-"))]
             self._open = [line for line in inside if allows(self.palisades, line)]
@@ -188,13 +192,13 @@ class Armadora:
         return all(square in self.warriors or square in MINES for square in squares)
 
     def present(self, player: int, squares: set[str]) -> bool:
-        """Whether a player has a Warrior among these squares."""
+        """Return whether a player has a Warrior on these squares."""
         return any(s in self.warriors and self.warriors[s].player == player for s in squares)
 
     # --- legal actions ---------------------------------------------------------------------------
 
     def legal(self) -> set[str]:
-        """The notations of all legal actions."""
+        """Return the notations of all legal actions."""
         if self._legal is None:
             self._legal = self._find_legal()
         return self._legal
@@ -230,7 +234,7 @@ class Armadora:
         }
 
     def _reinforced_by(self, squares: set[str]) -> int | None:
-        """The player with a reinforcement in a territory, or None."""
+        """Return the player with a reinforcement in a territory, or None."""
         for square in squares:
             if square in self.warriors and self.warriors[square].reinforcement is not None:
                 return self.warriors[square].reinforcement
@@ -324,7 +328,7 @@ class Armadora:
         self._open = self._territories = None
 
     def _go_on(self, stage: str, unless: set[str]) -> None:
-        """The same player acts again, unless only the actions `unless` are possible."""
+        """Let the same player act again, unless only the actions `unless` are possible."""
         self.stage = stage
         if self.legal() == unless:
             self._end_turn()
@@ -343,7 +347,7 @@ class Armadora:
     # --- the end ---------------------------------------------------------------------------------
 
     def totals(self, squares: set[str]) -> list[int]:
-        """ARM-16: each side's points in a territory."""
+        """Return each side's points in a territory (ARM-16)."""
         return [
             sum(
                 self.warriors[square].worth
@@ -354,7 +358,7 @@ class Armadora:
         ]
 
     def piles(self) -> list[list[int]]:
-        """ARM-16 to ARM-19, ARM-29: the piles that each side wins, the largest first."""
+        """Return the piles that each side wins, the largest first (ARM-16 to ARM-19, ARM-29)."""
         piles: list[list[int]] = [[] for _ in range(self.sides)]
         for squares in self.territories():
             totals = self.totals(squares)
@@ -373,7 +377,7 @@ class Armadora:
         return winners(self.piles())
 
     def returns(self, reward: str) -> list[float]:
-        """The return per player: "win", the winners share all stakes; "gold", the margin."""
+        """Return each player's return: "win", the winners share all stakes; "gold", the margin."""
         gold, winners = [sum(wins) for wins in self.piles()], self.winners()
         stake = 1 / (self.sides - 1)
         by_side = []
@@ -389,14 +393,17 @@ class Armadora:
     # --- hidden information ----------------------------------------------------------------------
 
     def shown(self, seat: int, square: str) -> bool:
-        """ARM-31 to ARM-33: whether a seat is shown the value of the Warrior on a square."""
+        """Return whether a seat sees the value of the Warrior on a square (ARM-31 to ARM-33)."""
         warrior = self.warriors[square]
         if warrior.face_up or self.looking_at[seat] == square:
             return True
         return self.peek and (warrior.player == seat or square in self.seen[seat])
 
     def known(self, seat: int | None) -> dict[str, Any]:
-        """The Warriors and hands as a seat knows them from play, which its observation restates."""
+        """Return the Warriors and hands as a seat knows them from play.
+
+        The observation contains the same.
+        """
         return {
             "warriors": {
                 square: {
@@ -417,7 +424,7 @@ class Armadora:
         }
 
     def describe(self, seat: int | None = None) -> dict[str, Any]:
-        """The public view, without the name, version and options of the game."""
+        """Return the public view, without the name, version and options of the game."""
         over = self.stage == "over"
         piles = self.piles() if over else []
         return {

@@ -20,7 +20,7 @@ CHARACTERS = ["orc", "goblin", "elf", "mage"]
 
 
 def observed_blocks(view: dict[str, Any], seat: int) -> dict[str, Any]:
-    """The blocks of the observation in real units, as nested lists."""
+    """Return the blocks of the observation in real units, as nested lists."""
     players, warriors = view["players"], view["warriors"]
     order = [(seat + k) % players for k in range(players)]
     inside = squares_of(_board(view))
@@ -68,7 +68,7 @@ def _board(view: dict[str, Any]) -> str:
 
 
 def _unseen(view: dict[str, Any], seat: int, player: int) -> list[int]:
-    """The numbers of Warriors of a player that the seat is not shown, by value."""
+    """Return how many Warriors of a player the seat does not see, by value."""
     shown = [w["value"] for w in view["warriors"].values() if w["player"] == player]
     in_hand = view["hands"][seat] if player == seat else {}
     return [

@@ -1,4 +1,4 @@
-"""A table on which tests play Armadora by notation, with the public API."""
+"""A table on which tests play Armadora by notation through the public API."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Table:
     """A game in progress.
 
     Args:
-        gold: the gold that must be on some mines; the table searches for a deal with it.
-        characters: the characters that the players must have, in the same way.
+        gold: the gold that some mines must have; the table searches for such a deal.
+        characters: the characters that the players must have; the search includes them.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Table:
         return set(self.game.actions.legal_texts(self.game.legal_masks(self.states)[0]))
 
     def legal_of(self, kind: str) -> set[str]:
-        """The legal actions that start with a word, without that word."""
+        """Return the legal actions that start with a word, without that word."""
         return {text[len(kind) + 1 :] for text in self.legal if text.startswith(f"{kind} ")}
 
     def view(self, seat: int | None = None) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Table:
             raise AttributeError(name) from None
 
     def seen_by(self, seat: int, block: str) -> np.ndarray:
-        """A block of a seat's observation, in real units."""
+        """Return a block of a seat's observation, in real units."""
         observations, _ = self.game.views(self.states, np.array([seat]))
         return self.game.observation.decode(observations[0])[block]
 
@@ -83,7 +83,7 @@ class Table:
         return code
 
     def play(self, *texts: str) -> Table:
-        """Play actions. `...` stands for a palisade in the middle that closes nothing off."""
+        """Play actions. `...` is a palisade in the middle of the board that closes no territory."""
         for text in texts:
             if text == "...":
                 self.play(min(f"P {line}" for line in HARMLESS if f"P {line}" in self.legal))
@@ -94,7 +94,7 @@ class Table:
         return self
 
     def refuses(self, text: str, rule: str) -> bool:
-        """Check that an action is refused, changes nothing, and that the reason names the rule."""
+        """Check that an action is refused with the number of the rule, and changes nothing."""
         before = self.states.tobytes()
         assert text not in self.legal, f"{text} is legal"
         assert self._try(text) == WAS_ILLEGAL
@@ -105,7 +105,7 @@ class Table:
         return True
 
     def wall(self, *regions: list[str]) -> Table:
-        """Close regions off with palisades, one per turn, by any player."""
+        """Close territories with palisades, one for each turn, by any player."""
         for region in regions:
             for line in lines_around(region):
                 if line not in self.palisades:
@@ -115,9 +115,9 @@ class Table:
         return self
 
     def spend(self, *kinds: str, until: Callable[[], bool] = lambda: False) -> Table:
-        """Each player in turn plays the first legal action of these kinds, or passes.
+        """Let each player in turn play the first legal action of these kinds, or pass.
 
-        It ends when `until` is true at the start of a turn, or all have passed.
+        Stop when `until` is true at the start of a turn, or when all have passed.
         """
         while self.stage != "over" and not until():
             texts = [text for kind in kinds for text in sorted(self.legal) if kind_of(text) == kind]
@@ -127,7 +127,7 @@ class Table:
         return self
 
     def finish(self) -> dict[str, Any]:
-        """Let all players pass, and return the result."""
+        """Let all players pass, and return the results."""
         if self.stage == "second palisade":
             self.play("stop")
         while self.stage != "over":
@@ -142,7 +142,7 @@ def _deals(game: Game) -> States:
 
 
 def _seed(game: Game, gold: dict[str, int], characters: str | None) -> int:
-    """The first seed with such a deal."""
+    """Return the first seed with such a deal."""
     deals = _deals(game)
     views = game.describe(deals[0])
     mines = list(views["gold"])
