@@ -281,7 +281,9 @@ def test_policy_search_plays_to_the_end_of_short_games():
 def test_a_seat_that_is_not_to_move_is_refused():
     game = make_game("armadora")
     states, seats, draws = asked(game)
-    with pytest.raises(ValueError, match=f"not the turn of seat {1 - seats[0]} in state 0,"):
+    with pytest.raises(
+        ValueError, match=f"in state 0, seat {seats[0]} is to move, not seat {1 - seats[0]}"
+    ):
         IsmctsPlayer(game, 2).choose(states, 1 - seats, draws)
 
 

@@ -369,11 +369,9 @@ def check_question(
 
 
 def check_movers(game: Game, states: States, seats: NDArray[np.int64]) -> None:
-    """Raise a ValueError if it is not the turn of a seat in a game that is not over."""
+    """Raise a ValueError if a seat is not the player to move in a game that is not over."""
     statuses, movers = game.statuses(states)
     wrong = np.flatnonzero((statuses == PLAYING) & (seats != movers))
     if wrong.size:
         i = wrong[0]
-        raise ValueError(
-            f"it is not the turn of seat {seats[i]} in state {i}, but of seat {movers[i]}"
-        )
+        raise ValueError(f"in state {i}, seat {movers[i]} is to move, not seat {seats[i]}")

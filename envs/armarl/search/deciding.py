@@ -37,7 +37,7 @@ def decide(
         draws: random numbers in [0, 1), one per state.
 
     Raises:
-        ValueError: it is not the turn of one of the seats.
+        ValueError: a seat is not the player to move in its state.
     """
     protocol.check_movers(game, states, seats)
     masks = game.legal_masks(states)
