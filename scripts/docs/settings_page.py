@@ -12,10 +12,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from armarl_training.config.learner_kinds import is_read_by_some, readers
+from armarl_training.config.sections import OURS
 from armarl_training.config.training_config import (
     CHANGEABLE,
     CHANGEABLE_SECTIONS,
-    OURS,
     TrainingConfig,
     is_marked,
 )
@@ -30,7 +30,7 @@ def settings_page() -> str:
         "# Settings of a training run",
         "",
         "`scripts/docs/make_docs.py` makes this page from",
-        "`training/armarl_training/config/training_config.py`. [training.md](training.md) explains",
+        "`training/armarl_training/config`. [training.md](training.md) explains",
         "how to use the settings. In a file they are YAML. On the command line they have the",
         "form `ppo.epochs=3`. An unknown setting or a wrong value raises an error before anything",
         "starts.",

@@ -9,7 +9,8 @@ import tiny
 from armarl.environments.seat_loops import LEARNER
 from armarl.games.make_game import make_game
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
-from armarl_training.config.training_config import OpponentConfig, TrainingConfig
+from armarl_training.config.sections import OpponentConfig
+from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.maskable import LATEST, SelfPlayVecEnv
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.run.run import start_run

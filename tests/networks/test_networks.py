@@ -16,7 +16,8 @@ from armarl.policies.network_players import NetworkPlayer
 from armarl.policies.safetensors_file import PolicyError, write_tensors
 from armarl.policies.saved_policy import load_policy, read_policy_metadata, save_policy
 from armarl.roster.make_player import make_player
-from armarl_training.config.training_config import NetworkConfig, TrainingConfig
+from armarl_training.config.sections import NetworkConfig
+from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.ppo.networks import gathered, make_actor, make_critic, takers_of
 from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.layers import Tanh, tanh_in_place

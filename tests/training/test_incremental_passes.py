@@ -9,7 +9,8 @@ import torch
 import tiny
 from armarl import make_game
 from armarl.environments.self_play_batch import SelfPlayBatch
-from armarl_training.config.training_config import NetworkConfig, TrainingConfig
+from armarl_training.config.sections import NetworkConfig
+from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.ppo.incremental.changes import entries_of, shares_of
 from armarl_training.learners.ppo.incremental.decision_chains import chain_length, chains_of
 from armarl_training.learners.ppo.incremental.first_layer import LatestOutputs

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from armarl import make_game
-from armarl_training.config.training_config import NetworkConfig
+from armarl_training.config.sections import NetworkConfig
 from armarl_training.learners.ppo.networks import make_actor, make_critic
 from armarl_training.learners.ppo.update.buffers import Workspace
 from armarl_training.learners.ppo.update.dense_passes import (

@@ -9,7 +9,8 @@ import tiny
 from armarl.core.verbs import ENDED, PLAYING
 from armarl.environments.seat_loops import LEARNER
 from armarl.games.make_game import make_game
-from armarl_training.config.training_config import OpponentConfig, TrainingConfig
+from armarl_training.config.sections import OpponentConfig
+from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.ppo.rollout.action_lookahead import LookAhead
 from armarl_training.learners.ppo.rollout.rollout import SelfPlay
 from armarl_training.learners.ppo.update import losses

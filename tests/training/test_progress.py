@@ -21,7 +21,8 @@ from armarl.games.make_game import make_game
 from armarl.policies.saved_policy import load_policy, read_policy_metadata
 from armarl.roster.make_player import make_player
 from armarl_training.common.hardware import processor
-from armarl_training.config.training_config import EvaluationConfig, TrainingConfig
+from armarl_training.config.sections import EvaluationConfig
+from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run.anchors import Anchors
 from armarl_training.run.progress import MOST_MEASURED, RETURNS, ProgressLog, curve
 from armarl_training.run.run import resume_run, start_run

@@ -9,7 +9,8 @@ import tiny
 from armarl.core.verbs import ENDED, PLAYING
 from armarl.games.make_game import make_game
 from armarl.roster.make_player import make_player
-from armarl_training.config.training_config import ConfigError, OpponentConfig, TrainingConfig
+from armarl_training.config.sections import OpponentConfig
+from armarl_training.config.training_config import ConfigError, TrainingConfig
 from armarl_training.learners.td.td_learner import TD
 from armarl_training.learning.advantages import lambda_returns
 from armarl_training.learning.imitation import play_imitation_games

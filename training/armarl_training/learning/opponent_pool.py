@@ -24,7 +24,8 @@ from armarl.policies.safetensors_file import PolicyError
 from armarl.policies.saved_policy import load_policy, save_policy
 from armarl.roster.make_player import make_player
 from armarl_training.common.kept_policies import as_kept
-from armarl_training.config.training_config import ConfigError, OpponentConfig
+from armarl_training.config.sections import OpponentConfig
+from armarl_training.config.training_config import ConfigError
 from armarl_training.learning.rates import RECENT_GAMES
 from armarl_training.networks.torch_players import on_torch
 

@@ -20,7 +20,8 @@ from armarl.common.numbers import whole_number
 from armarl.policies.weight_kinds import WEIGHT_KINDS, weight_kind
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.learner_kinds import LEARNERS, either, kind_of
-from armarl_training.config.training_config import MOST, TrainingConfig
+from armarl_training.config.sections import MOST
+from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learning.rates import RECENT_GAMES
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from armarl.core.game import Game
 from armarl.matches.match import MatchResult, play_match, seatings
 from armarl.players.registry import PlayerLike
 from armarl_training.common.kept_policies import as_kept
-from armarl_training.config.training_config import EvaluationConfig
+from armarl_training.config.sections import EvaluationConfig
 
 
 class Measured(NamedTuple):

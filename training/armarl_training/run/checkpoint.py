@@ -11,7 +11,7 @@ from armarl.common.files import CONFIG_FILE
 from armarl.common.json_text import same_json
 from armarl.common.messages import brief
 from armarl.policies.safetensors_file import PolicyError, read_tensors, write_tensors
-from armarl_training.config.training_config import MOST
+from armarl_training.config.sections import MOST
 
 if TYPE_CHECKING:
     from armarl.core.game import Game

@@ -19,7 +19,8 @@ from armarl.players.simple_players import RandomPlayer
 from armarl.policies.network_players import CriticPlayer
 from armarl.roster.make_player import make_player
 from armarl_training.common.random_streams import Stream, generator
-from armarl_training.config.training_config import MOST, TrainingConfig
+from armarl_training.config.sections import MOST
+from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.saving import (
     AVERAGE,

@@ -15,7 +15,7 @@ from torch.nn import functional
 from armarl.core.game import Game
 from armarl.networks.board_layout import Places, places_of
 from armarl.networks.policy_network import Tensors, layers
-from armarl_training.config.training_config import NetworkConfig
+from armarl_training.config.sections import NetworkConfig
 from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.layers import (
     Linear,
