@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from armarl.core.game import Game
-from armarl.matches.records import Record, Recorder, read_record
+from armarl.matches.recording import Recorder
+from armarl.matches.records import Record, read_record
 from armarl.roster.make_player import make_player
 
 

@@ -15,13 +15,8 @@ from armarl.games.armada.chart.loading import STANDARD
 from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
 from armarl.matches.playing import play_games
-from armarl.matches.records import (
-    Recorder,
-    RecordError,
-    append_records,
-    prepare_records,
-    read_records,
-)
+from armarl.matches.recording import Recorder, append_records, prepare_records
+from armarl.matches.records import RecordError, read_records
 from armarl.roster.make_player import make_player
 from variants import VARIANTS, every_variant
 

@@ -175,7 +175,8 @@ def recording(records: Path | None, html: Path | None) -> Iterator[Path | None]:
     if html is None:
         yield records
         return
-    from armarl.matches.records import prepare_records, read_records
+    from armarl.matches.recording import prepare_records
+    from armarl.matches.records import read_records
 
     check_writable(html)
     with tempfile.TemporaryDirectory() as folder:

@@ -21,7 +21,8 @@ from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
-from armarl.matches.records import Recorder, append_records, prepare_records, read_record
+from armarl.matches.recording import Recorder, append_records, prepare_records
+from armarl.matches.records import read_record
 from armarl.matches.undo import can_be_undone
 from armarl.players.human import HumanPlayer, UndoError
 from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, choose_legally

@@ -11,7 +11,8 @@ from armarl.common.files import append_whole, read_bytes, shorten, write_text
 from armarl.compiler.types import State, States
 from armarl.core.game import Game
 from armarl.core.verbs import PLAYING
-from armarl.matches.records import Recorder, RecordError, read_unfinished
+from armarl.matches.recording import Recorder
+from armarl.matches.records import RecordError, read_unfinished
 
 _ONLY = np.zeros(1, np.int64)  # index of the only game
 _MOST_BYTES = 1 << 25  # maximum size of a record; a custom chart may be half of it

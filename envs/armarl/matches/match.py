@@ -28,7 +28,7 @@ from armarl.matches.playing import (
     shares_of_victory,
     workers_for,
 )
-from armarl.matches.records import append_records, prepare_records
+from armarl.matches.recording import append_records, prepare_records
 from armarl.matches.standings import Standing, _standings
 from armarl.players.protocol import Player
 from armarl.players.registry import PlayerLike

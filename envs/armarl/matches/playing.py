@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT
-from armarl.matches.records import Recorder
+from armarl.matches.recording import Recorder
 from armarl.players.human import HumanPlayer
 from armarl.players.protocol import Player, choose_legally, everybody
 from armarl.workers.jobs import Workers

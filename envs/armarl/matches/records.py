@@ -24,6 +24,8 @@ number. A record runs no code and names no files.
 
 Instead of records, a file may contain one position in JSON, as `Game.describe` returns it. It is
 read as a record without actions.
+
+`recording` writes records.
 """
 
 from __future__ import annotations
@@ -31,17 +33,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from armarl.common.files import append_whole, check_writable, open_to_change, open_to_read
+from armarl.common.files import open_to_read
 from armarl.common.json_text import read_json, same_json
 from armarl.common.messages import brief
 from armarl.common.numbers import whole_number
@@ -55,16 +54,14 @@ from armarl.games.catalogue import game_entry
 from armarl.games.make_game import restore_game
 
 HEAD = "armarl-record 1"  # the first line of a record
-_BAR = " | "  # separates the columns of a line
-_ONLY = np.zeros(1, np.int64)  # index of the only game
+BAR = " | "  # separates the columns of a line
+ONLY_GAME = np.zeros(1, np.int64)  # index of the only game
 _DIGITS = 12  # number of digits of a state's hash; the sum at the end protects the whole record
 _LONGEST_LINE = 20_000  # maximum length of a line in bytes, except for the variant's line
 _LONGEST_VARIANT = 1 << 24  # maximum length of the variant's line; it may contain a custom chart
 _MOST_POSITION = 1 << 22  # maximum size of a position in bytes; it may contain a custom chart too
 _LONGEST_REASON = 600  # maximum number of characters in an error's reason
-_LAST_RECORD = 1 << 25  # number of bytes at a file's end that are searched for the last record
 _WORDS = (b"variant ", b"player ", b"deal | ", b"end ", b"cut ", b"stopped", b"sum ")
-_SUM = re.compile(rb"^sum [0-9a-f]{64}(?:\r?\n|\Z)", re.MULTILINE)
 
 
 class RecordError(ValueError):
@@ -160,198 +157,53 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
     )
 
 
-# --- writing --------------------------------------------------------------------------------------
-
-
-class Recorder:
-    """A writer of records for games that are being played.
-
-    Attributes:
-        game: the variant.
-        lines: the lines of each record so far, without line ends.
-    """
-
-    def __init__(
-        self, game: Game, players: Sequence[Sequence[str]], seeds: NDArray[np.int64]
-    ) -> None:
-        """Begin the records of games, before the games are dealt.
-
-        Args:
-            game: the variant.
-            players: names of the players in each game, by seat.
-            seeds: seeds of the deals, (games,).
-        """
-        self.game = game
-        self.lines = [_opening(game, names) for names in players]
-        self._words = [_seeded_word(game, number) for number in seeds]
-
-    @classmethod
-    def resumed(cls, record: Record) -> Recorder:
-        """Return a recorder that continues the record of an unfinished game."""
-        recorder = cls(record.game, [], np.empty(0, np.int64))
-        recorder.lines = [list(record.lines)]
-        recorder._words = [record.states[-1]["rng"].tobytes()]
-        return recorder
-
-    def undone(self, state: State) -> None:
-        """Remove the last action of the only game.
-
-        Args:
-            state: the state before this action.
-        """
-        self.lines[0].pop()
-        self._words[0] = state["rng"].tobytes()
-
-    def dealt(self, states: States) -> None:
-        """Record that the games have been dealt."""
-        for i, state in enumerate(states):
-            words = [_word(self._words[i]), _results(self.game, state, dealt=True)]
-            self.lines[i].append(_BAR.join(["deal", *words, _hash(state)]))
-            self._words[i] = state["rng"].tobytes()
-
-    def played(
-        self,
-        states: States,
-        games: NDArray[np.int64],
-        seats: NDArray[np.int64],
-        actions: NDArray[np.int64],
-    ) -> None:
-        """Record an action in some games: `seats[k]` played `actions[k]` in game `games[k]`.
-
-        `states` are the states of all games after the actions.
-        """
-        for i, seat, action in zip(games.tolist(), seats.tolist(), actions.tolist(), strict=True):
-            state, columns = states[i], [f"{seat} {self.game.actions.text(action)}"]
-            if (word := state["rng"].tobytes()) != self._words[i]:
-                columns += [_word(self._words[i]), _results(self.game, state, dealt=False)]
-                self._words[i] = word
-            self.lines[i].append(_BAR.join([*columns, _hash(state)]))
-
-    def ended(self, states: States) -> None:
-        """Finish the records. A game that is not over counts as stopped."""
-        statuses = self.game.statuses(states)[0].tolist()
-        for i, status in enumerate(statuses):
-            lines = self.lines[i]
-            lines.append(_ending(self.game, states[i : i + 1], status))
-            lines.append(_sum(lines))
-
-    def texts(self) -> list[str]:
-        """Return the finished records."""
-        return ["\n".join(lines) + "\n" for lines in self.lines]
-
-
-def append_records(path: str | Path, texts: Sequence[str]) -> None:
-    """Append records to a file that `prepare_records` has checked. Append all of them or none.
-
-    Raises:
-        OSError: the disk is full or not writable. The file is unchanged.
-    """
-    append_whole(Path(path), "".join(texts).encode())
-
-
-def prepare_records(path: str | Path) -> None:
-    """Check before a game that its record can be appended to a file.
-
-    A process that was killed may have left an incomplete record at the end of the file. This
-    function removes the incomplete record, because records after it could not be read. It removes
-    nothing else: the incomplete record must follow a complete one, or begin the file, and must
-    replay without errors.
-
-    Raises:
-        ValueError: the folder does not exist, or the file contains something other than records.
-        OSError: the file is not writable.
-    """
-    path = Path(path)
-    check_writable(path)
-    if not path.is_file():
-        return
-    with open_to_change(path) as file:
-        first = file.read(len(HEAD))
-        length = file.seek(0, os.SEEK_END)
-        start = file.seek(max(0, length - _LAST_RECORD))
-        tail = file.read()
-        whole = max((found.end() for found in _SUM.finditer(tail)), default=0)
-        ours = HEAD.encode().startswith(first) and (
-            _ends_with_a_record(tail[:whole]) if whole else not start
-        )
-        if not ours or not _is_half_a_record(path, tail[whole:]):
-            raise ValueError(
-                f"{path} does not end with a record; for records, name a new file, or a file that "
-                "ends with a record"
-            )
-        if start + whole < length:
-            file.truncate(start + whole)
-        if whole and tail[whole - 1 : whole] != b"\n":
-            file.write(b"\n")
-
-
-def _ends_with_a_record(text: bytes) -> bool:
-    """Return whether the last line is a valid `sum` of the record that begins at the last HEAD."""
-    lines = text.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
-    head = HEAD.encode()
-    if head not in lines:
-        return False
-    *record, told = lines[len(lines) - 1 - lines[::-1].index(head) :]
-    return told == b"sum " + hashlib.sha256(b"\n".join(record)).hexdigest().encode()
-
-
-def _is_half_a_record(path: Path, rest: bytes) -> bool:
-    """Return whether `rest` is empty, or the beginning of a record without errors."""
-    if HEAD.encode().startswith(rest.rstrip(b"\r\n")):
-        return True
-    try:
-        _read(_Lines(path, io.BytesIO(rest)))
-    except _CutError:
-        return True
-    except RecordError:
-        return False
-    return True
-
-
-def _begins_a_line(raw: bytes) -> bool:
-    """Return whether bytes without a line end can be the beginning of a record's line."""
-    return raw[:1].isdigit() or any(word.startswith(raw[: len(word)]) for word in _WORDS)
-
-
-class _CutError(RecordError):
+class CutError(RecordError):
     """An error in a record: the file ends before the record is complete."""
 
 
-def _opening(game: Game, players: Sequence[str]) -> list[str]:
+# --- the lines of a record ------------------------------------------------------------------------
+
+
+def opening(game: Game, players: Sequence[str]) -> list[str]:
+    """Return the first lines of a record: the head, the variant and the players."""
     names = [brief(name) for name in players]
     seats = [f"player {seat} {name}" for seat, name in enumerate(names)]
     return [HEAD, f"variant {json.dumps(game.variant)}", *seats]
 
 
-def _seeded_word(game: Game, number: int) -> bytes:
+def seeded_word(game: Game, number: int) -> bytes:
     """Return the state of the random number generator after seeding, before the deal."""
     states = np.full(1, game.blank)
     seed(states[0], number)
     return bytes(states[0]["rng"].tobytes())
 
 
-def _word(word: bytes) -> str:
+def word_text(word: bytes) -> str:
+    """Return the state of the random number generator in hexadecimal, the highest digit first."""
     return word[::-1].hex()
 
 
-def _results(game: Game, state: State, dealt: bool) -> str:
+def chance_text(game: Game, state: State, dealt: bool) -> str:
     """Return chance results in the game's notation, or `-` if the game has no notation for them."""
     module = game_entry(game.name).part("chance")
     return (module and module.chance_results(game, state, dealt)) or "-"
 
 
-def _hash(state: State) -> str:
+def state_hash(state: State) -> str:
+    """Return the beginning of the SHA-256 hash of a state."""
     return hashlib.sha256(state.tobytes()).hexdigest()[:_DIGITS]
 
 
-def _ending(game: Game, states: States, status: int) -> str:
+def ending_line(game: Game, states: States, status: int) -> str:
+    """Return the last line but one of a record, such as `end 1 -1`."""
     if status == PLAYING:
         return "stopped"
-    returns = " ".join(f"{value:.12g}" for value in game.returns(states, _ONLY)[0])
+    returns = " ".join(f"{value:.12g}" for value in game.returns(states, ONLY_GAME)[0])
     return f"{'cut' if status == CUT_SHORT else 'end'} {returns}"
 
 
-def _sum(lines: Sequence[str]) -> str:
+def sum_line(lines: Sequence[str]) -> str:
+    """Return the last line of a record, from all lines before it."""
     return f"sum {hashlib.sha256(chr(10).join(lines).encode()).hexdigest()}"
 
 
@@ -388,9 +240,9 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
     if _is_description(file):
         yield _position(path, file)
         return
-    lines = _Lines(path, file)
+    lines = Lines(path, file)
     while lines.next is not None:
-        yield _read(lines)
+        yield read_next(lines)
 
 
 def read_finished(path: str | Path) -> Iterator[Record]:
@@ -400,7 +252,7 @@ def read_finished(path: str | Path) -> Iterator[Record]:
     """
     try:
         yield from read_records(path)
-    except _CutError:
+    except CutError:
         return
 
 
@@ -414,8 +266,8 @@ def read_unfinished(path: Path) -> Record:
     file = _opened(path)
     if _is_description(file):
         return _position(path, file)
-    lines = _Lines(path, file)
-    record = _read(lines, unfinished=True)
+    lines = Lines(path, file)
+    record = read_next(lines, unfinished=True)
     if lines.next is not None:
         lines.refuse("the file must contain one record only", ahead=1)
     return record
@@ -430,8 +282,8 @@ def read_record(text: str) -> Record:
     name, file = Path("the text"), io.BytesIO(text.encode())
     if _is_description(file):
         return _position(name, file)
-    lines = _Lines(name, file)
-    record = _read(lines)
+    lines = Lines(name, file)
+    record = read_next(lines)
     if lines.next is not None:
         lines.refuse("the text must contain one record only", ahead=1)
     return record
@@ -480,7 +332,7 @@ def _position(path: Path, file: BinaryIO) -> Record:
     raise RecordError(f"{path} is not a description of a position: {reason}")
 
 
-class _Lines:
+class Lines:
     """A reader of a file's lines, which also keeps the lines of the current record."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
@@ -506,7 +358,7 @@ class _Lines:
             raw += self._file.readline(_LONGEST_VARIANT - len(raw))
         if not raw.endswith(b"\n"):
             cut = not self._file.read(1) and _begins_a_line(raw)
-            kind = _CutError if cut else RecordError
+            kind = CutError if cut else RecordError
             self.refuse("the line is incomplete, or longer than any line of a record", 1, kind)
         try:
             self.next = raw.decode("utf-8").rstrip("\r\n")
@@ -519,7 +371,7 @@ class _Lines:
         """Take the next line, check that it starts with `begins`, and return the rest of it."""
         line = self.next
         if line is None:
-            self.refuse("the record is incomplete: another line must follow", 1, _CutError)
+            self.refuse("the record is incomplete: another line must follow", 1, CutError)
         if not line.startswith(begins):
             wanted = f"the line must begin with `{begins.strip(' |')}`"
             self.refuse(f"{wanted}, not {line[:60]!r}", ahead=1)
@@ -537,7 +389,7 @@ class _Lines:
         raise kind(f"{self._path}, line {self.number + ahead}: {said}")
 
 
-def _read(lines: _Lines, unfinished: bool = False) -> Record:
+def read_next(lines: Lines, unfinished: bool = False) -> Record:
     """Read and replay the next record. With `unfinished`, it may end after any action."""
     lines.taken = []
     if lines.take(HEAD):
@@ -566,18 +418,18 @@ def _read(lines: _Lines, unfinished: bool = False) -> Record:
     )
 
 
-def _read_ending(game: Game, states: States, lines: _Lines) -> str:
+def _read_ending(game: Game, states: States, lines: Lines) -> str:
     """Check the last two lines of a record. Return the first of them, such as `end 1 -1`."""
     ending = lines.take()
-    if ending != _ending(game, states, int(game.statuses(states)[0][0])):
+    if ending != ending_line(game, states, int(game.statuses(states)[0][0])):
         lines.refuse(f"the replay does not end the game in this way: {ending[:60]!r}")
-    right = _sum(lines.taken)
+    right = sum_line(lines.taken)
     if lines.take("sum ") != right.removeprefix("sum "):
         lines.refuse("the sum does not match the lines before it: one of them was changed")
     return ending
 
 
-def _game_of(lines: _Lines) -> Game:
+def _game_of(lines: Lines) -> Game:
     """Make the variant that the record names. Refuse a variant of another version."""
     text = lines.take("variant ")
     try:
@@ -597,9 +449,9 @@ def _game_of(lines: _Lines) -> Game:
     return game
 
 
-def _deal(game: Game, lines: _Lines) -> States:
+def _deal(game: Game, lines: Lines) -> States:
     """Replay and check the deal."""
-    columns = lines.take(f"deal{_BAR}").split(_BAR)
+    columns = lines.take(f"deal{BAR}").split(BAR)
     if len(columns) != 3:
         lines.refuse(
             "a deal needs three columns (generator state, chance results and hash), "
@@ -608,14 +460,14 @@ def _deal(game: Game, lines: _Lines) -> States:
     word, *rest = columns
     states = np.full(1, game.blank)
     _set_word(states, word, lines)
-    game.run(batch_loops.start, 1, batch_loops.Starts(states, _ONLY))
+    game.run(batch_loops.start, 1, batch_loops.Starts(states, ONLY_GAME))
     _compare(game, states[0], True, rest, lines)
     return states
 
 
-def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
+def _play(game: Game, states: States, lines: Lines) -> tuple[int, int]:
     """Check and play the action of the next line. Return the seat and the action."""
-    move, *columns = lines.take().split(_BAR)
+    move, *columns = lines.take().split(BAR)
     seat, _, text = move.partition(" ")
     statuses, movers = game.statuses(states)
     if statuses[0] != PLAYING:
@@ -636,7 +488,7 @@ def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
     if len(columns) == 3:
         _set_word(states, columns[0], lines)
     before = states[0]["rng"].tobytes()
-    game.apply(states, _ONLY, np.array([action]))
+    game.apply(states, ONLY_GAME, np.array([action]))
     if (states[0]["rng"].tobytes() != before) != (len(columns) == 3):
         part = "no" if len(columns) == 3 else "a"
         lines.refuse(f"chance plays {part} part in `{text}`, but the columns say otherwise")
@@ -644,7 +496,7 @@ def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
     return int(movers[0]), action
 
 
-def _set_word(states: States, text: str, lines: _Lines) -> None:
+def _set_word(states: States, text: str, lines: Lines) -> None:
     """Set the state of the random number generator, given in hexadecimal."""
     size = states.dtype["rng"].itemsize
     if len(text) != 2 * size or not set(text) <= set("0123456789abcdef"):
@@ -655,11 +507,16 @@ def _set_word(states: States, text: str, lines: _Lines) -> None:
     states["rng"][:] = word.reshape(states["rng"].shape)
 
 
-def _compare(game: Game, state: State, dealt: bool, columns: list[str], lines: _Lines) -> None:
+def _compare(game: Game, state: State, dealt: bool, columns: list[str], lines: Lines) -> None:
     """Check the chance results, if the line has them, and the hash of the state."""
-    if len(columns) == 2 and columns[0] != (drawn := _results(game, state, dealt)):
+    if len(columns) == 2 and columns[0] != (drawn := chance_text(game, state, dealt)):
         lines.refuse(
             f"chance gives {drawn[:200]!r} in the replay, but {columns[0][:200]!r} in the record"
         )
-    if columns[-1] != _hash(state):
+    if columns[-1] != state_hash(state):
         lines.refuse("after this line, the state of the replay differs from the recorded state")
+
+
+def _begins_a_line(raw: bytes) -> bool:
+    """Return whether bytes without a line end can be the beginning of a record's line."""
+    return raw[:1].isdigit() or any(word.startswith(raw[: len(word)]) for word in _WORDS)
