@@ -239,8 +239,8 @@ def check_layer(tensors: Tensors, part: str, k: int, width: int) -> int:
         raise NetworkError(f"layer {part}.{k} lacks its weight or bias")
     if weight.ndim != 2 or bias.shape != weight.shape[:1]:
         raise NetworkError(
-            f"layer {part}.{k} does not fit: it must have a matrix and a bias for each row, "
-            f"not shapes {weight.shape} and {bias.shape}"
+            f"layer {part}.{k} does not fit: its weight must be a matrix, with one bias per row, "
+            f"but the shapes are {weight.shape} and {bias.shape}"
         )
     if weight.shape[1] != width:
         raise NetworkError(

@@ -148,9 +148,10 @@ class PolicySearchPlayer:
     def _reweighted(
         self, policy: NDArray[np.float64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the policy after one step towards the values.
+        """Return the policy after one step, which raises the probabilities of good actions.
 
-        Untried actions count as if they had the mean value of the tried ones.
+        The step is one of magnetic mirror descent. Untried actions count as if they had the mean
+        value of the tried ones, weighted by the policy.
         """
         tried = ~np.isnan(values)
         weights = np.where(tried, policy, 0.0)

@@ -11,7 +11,7 @@ from armarl.games.catalogue import game_entry
 
 Ranges = Mapping[str, tuple[float, float]]
 MOST = 1 << 24  # upper limit of counts: a float32 counts exactly up to this number
-LARGEST = 2**31 - 1  # upper limit of other numbers
+LARGEST = 2**31 - 1  # upper limit of settings that are not counts, such as `eta`
 MEMORY = 1 << 26  # maximum size of one tree, in bytes
 ALL_MEMORY = 1 << 28  # maximum size of all trees that are searched at the same time, in bytes
 # Intended maximum duration of one call of compiled code, in seconds. Compiled code ignores Ctrl-C.

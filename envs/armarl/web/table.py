@@ -543,7 +543,7 @@ def _check(about: About) -> None:
 
     seats, keys = about.players, about.keys
     if not isinstance(seats, list) or not all(one is None or isinstance(one, str) for one in seats):
-        raise TypeError("players must be a list with a text or null for each seat")
+        raise TypeError("players must be a list with a string or null for each seat")
     if not isinstance(keys, dict) or not all(
         isinstance(own, list) and all(is_below(seat, len(seats)) for seat in own)
         for own in keys.values()

@@ -24,10 +24,10 @@ _KEPT = 32  # maximum number of descriptions in the cache
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Readable(Variant):
-    """A variant that shows one of its states to people, whole or as a seat sees it.
+    """A variant whose states can be shown to people, either in full or as one seat sees them.
 
     A game provides a function that describes a state, and one that draws it as text. Optional
-    functions draw a picture, tell an action and its effects in words, and sum up a turn.
+    functions draw a picture, put an action and its effects into words, and sum up a turn.
     """
 
     _describe: Callable[[Self, State, int | None], dict[str, Any]] = field(repr=False)

@@ -140,8 +140,8 @@ def restore(**options: Any) -> Game:
         text = isinstance(source, str) and "\n" in source
         if source is not None and not isinstance(source, Mapping) and not text:
             raise ValueError(
-                f"the option {name} in a file must be the content of the {name} (several lines of "
-                f"text, or a mapping), not {shortened(source)}"
+                f"in a saved file, the option {name} must be the content of the {name} (several "
+                f"lines of text, or a mapping), not {shortened(source)}"
             )
     return make(**options)
 

@@ -144,11 +144,11 @@ def determinise(s: State, seat: Int, number: Int) -> None:
 
 @kernel
 def _deal_unseen(s: State, seat: Int) -> None:
-    """Deal the cards that a seat has not seen at random to the other hands and the deck.
+    """Deal all cards that a seat has not seen, at random, to the other hands and the deck.
 
-    The hands are dealt until they agree with what the seat knows, so all deals that agree are
-    equally likely. A few deals are usually enough. If the knowledge is so unusual that none of
-    _MOST_DEALS deals agrees, swaps of cards lead to a deal that agrees.
+    The hands are dealt again until they agree with the seat's knowledge, so all deals that agree
+    are equally likely. A few attempts are usually enough. If the knowledge is so unusual that none
+    of _MOST_DEALS attempts agrees, cards are swapped until the deal agrees.
     """
     known = known_top(s, seat)
     unseen = _lay_out(s, seat, known)
@@ -166,7 +166,10 @@ def _deal_unseen(s: State, seat: Int) -> None:
 
 @kernel
 def _deal_cells(s: State, known: Int, first: Int, end: Int) -> None:
-    """Fill the unseen cells from `first` up to `end` with random cards of the cells below `end`."""
+    """Give random cards to the places `first` to `end - 1`, from the places 0 to `end - 1`.
+
+    Place `i` is the place of the `i`-th unseen card, see `_cell`.
+    """
     for i in range(end - 1, max(first, 1) - 1, -1):
         _swap(s, _cell(s, known, i), _cell(s, known, random_below(s, i + 1)))
 

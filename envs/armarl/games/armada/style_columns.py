@@ -34,7 +34,7 @@ from numpy.typing import NDArray
     BLOCKED,  # additional cost of sailing to a square with a ship
     DISCOVER,  # additional cost of a place that must be explored first
     FIGHT,  # additional cost of a place with defenders
-    FIGHT_BAND,  # additional cost per defender, in quarters
+    FIGHT_BAND,  # additional cost per defender, in quarters of the unit of FIGHT
     TAKE,  # highest cost of a territory that has TAKE_WORTH
     TAKE_WORTH,  # worth of taking such a territory (its cost is subtracted)
     PASSING,  # maximum number of bands in a move that does not come nearer to a goal
@@ -54,7 +54,7 @@ from numpy.typing import NDArray
     FIGHT_GOAL,  # worth of a fight for a goal
     FIGHT_OTHER,  # worth of another fight
     EXPLORE_WORTH,  # worth of exploring
-    EXPLORE_COST,  # reduction of EXPLORE_WORTH per unit of cost, in quarters
+    EXPLORE_COST,  # reduction of EXPLORE_WORTH per unit of cost, in quarters of its unit
     CONVERT_WORTH,  # worth of converting gold
     ENROL_WORTH,  # worth of enrolment
     AT_SHIPS,  # bands put on each territory with a ship at the start

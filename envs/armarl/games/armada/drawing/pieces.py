@@ -69,7 +69,7 @@ _SAIL = '<path d="M-12 -17Q-2 -20 10 -17Q17 -6 12 6H-12Q-8 -5 -12 -17Z" fill="va
 
 
 def shape(owner: str, scale: float = 1.0) -> str:
-    """Return the shape of a colour or of the tribes, in its colour."""
+    """Return the symbol of an owner, a colour or `tribes`, filled with the owner's colour."""
     size = "" if scale == 1 else f' transform="scale({scale:g})"'
     return (
         f'<g fill="var(--{owner})" stroke="var(--white)" stroke-width="2.2"{size}>'

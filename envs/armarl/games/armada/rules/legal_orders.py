@@ -71,7 +71,8 @@ from armarl.games.armada.state import (
 
 CENTRAL_PER_BAND = 4  # ADA-31
 ALL_LAND = np.int64((1 << TERRITORIES) - 1)  # as a set
-# The kinds of the cards without a place in their notation, in the order of the family PLAY.
+# The card of each action of the family PLAY, in order, as an index into CARD_NAMES. (Cards that are
+# played on a place, and answers, have families of their own.)
 PLAIN_KINDS = np.array([CARD_NAMES.index(name) for name in PLAIN_CARDS])
 
 
