@@ -243,7 +243,7 @@ class CriticGames:
 
 
 def _own_seats(lineups: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw one of the learner's seats in each lineup. It learns only from returns of its seats."""
+    """Draw one of the learner's seats in each lineup. The critic learns only from their returns."""
     return np.asarray(((lineups == LEARNER) * (1 - rng.random(lineups.shape))).argmax(axis=1))
 
 
