@@ -32,7 +32,7 @@ class Tables(NamedTuple):
 
 
 class FirstForward(NamedTuple):
-    """Rows for the first layer. Each depends on the previous row, so one thread computes all rows."""
+    """Rows for the first layer. Each depends on the previous row, so one thread computes all."""
 
     rows: NDArray[np.int64]  # (n,), row numbers of the entries
     entries: InputChanges

@@ -33,7 +33,7 @@ def torch_alone(wanted: bool) -> Iterator[None]:
 
 
 class ThreadTeam:
-    """A team of threads, in each of which torch runs single-threaded. The calling thread is one of them.
+    """Threads in each of which torch runs single-threaded. The calling thread is one of them.
 
     Attributes:
         number: number of threads.
