@@ -1,8 +1,8 @@
 """MaskablePPO of sb3-contrib as a learner. All uses of SB3's private names are in this module.
 
 The learner plays one seat of each game, drawn at random when the game starts, and learns only from
-that seat. The current policy or a player of the pool plays the other seats. The policy always plays
-the seat of a partner.
+that seat. The current policy or a player of the pool plays the other seats. If the learner's
+seat has a partner, the current policy plays the partner's seat.
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ class MaskablePPOLearner:
             check_range(games["seats"], 0, self._game.players - 1, "the games' seats")
             most = len(env.games.pool.players)  # 0: the latest policy; above: the pool
             check_range(games["lineups"], LEARNER, most, "the games' lineups")
-            # If no lineup had a learner, the batch would deal forever to find one.
+            # If no lineup had a learner, the batch would start new games forever to find one.
             check_range(games["lineups"][:, 0], LEARNER, LEARNER, "the lineups' learners")
             env.games.restore(states, games["seats"], games["lineups"], games["chance"])
             env.lengths = games["lengths"].copy()

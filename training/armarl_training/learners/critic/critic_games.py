@@ -34,7 +34,8 @@ from armarl_training.learning.shards import Tensors
 from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.value_networks import Critic
 
-MOST_STEPS = 1500  # limit for the improved player's games, which may never end
+# The improved player's games may never end, so each has a maximum number of actions.
+MOST_STEPS = 1500
 MOST_BRANCHED = 12  # maximum number of ends of turns in such a game at which scripted games start
 COMPLETIONS = 4  # scripted games from each of these positions
 MOST_TURNS = 48  # maximum number of turns to learn from in a game; hundreds are alike if all wait
@@ -87,7 +88,7 @@ class Turned(NamedTuple):
     Attributes:
         games: int64 (n,), indices of the games; may be empty.
         states: (n,) records.
-        own: number of the learner's actions in this step, over all games in play.
+        own: number of the learner's actions in this step, summed over all games in play.
     """
 
     games: NDArray[np.int64]
@@ -145,7 +146,7 @@ class CriticGames:
         return Start(states, self._pool.lineups(rng, number))
 
     def _branches(self, networks: Tensors, done: float, rng: np.random.Generator) -> Branches:
-        """Return positions that the improved player reaches, each dealt again several times."""
+        """Return positions that the improved player reaches, each with several new deals."""
         settings, game = self._config.critic, self._game
         began = self._dealt(settings.improved_games * (done >= settings.improved_from), rng)
         restore_networks({AVERAGE: self._critic}, networks)
@@ -177,7 +178,7 @@ class CriticGames:
     def _turns(self, start: Start, own: Player, rng: np.random.Generator) -> Iterator[Turned]:
         """Play games to their ends, one action per game at each step, and yield the ends of turns.
 
-        `own` plays the learner's seats. The states are replaced by the final states in place.
+        `own` plays the learner's seats. The final states replace the states in place.
         """
         game, (states, lineups) = self._game, start
         running, positions = np.arange(states.size), states.copy()
@@ -243,7 +244,7 @@ class CriticGames:
 
 
 def _own_seats(lineups: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw one of the learner's seats in each lineup. It learns only from returns of its seats."""
+    """Draw one of the learner's seats in each lineup. The critic learns only from their returns."""
     return np.asarray(((lineups == LEARNER) * (1 - rng.random(lineups.shape))).argmax(axis=1))
 
 

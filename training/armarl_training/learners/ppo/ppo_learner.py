@@ -1,11 +1,12 @@
-"""PPO in all seats at once: rollout, advantages, update (Schulman et al., 2017).
+"""PPO in all seats at the same time: rollout, advantages, update (Schulman et al., 2017).
 
 The learner plays all seats and learns from the decisions of each. Its critic is used in training
 only. The critic sees the observations of all seats, while the policy sees that of one seat. The
 critic's target is the return of every seat, scaled to 0 to 1. With two sides, this is the chance of
-winning. The weight of the entropy starts high and falls (Rudolph et al., 2025). The policy that
-plays has averaged weights. It may also be a moving magnet (Sokota et al., 2023), which holds the
-actor back so that play does not circle around an equilibrium.
+winning. The weight of the entropy starts high and falls (Rudolph et al., 2025). Rollouts use
+the current weights. The policy that plays after training has averaged weights. This policy may also
+serve as a moving magnet (Sokota et al., 2023): the loss keeps the actor close to it, so that play
+does not circle around an equilibrium.
 
 Start reading at `PPO.iterate`: the rollout (folder `rollout`), the advantages
 (`compute_advantages`, `learning/advantages.py`), the update (`_update`, folder `update`). The loss
@@ -103,7 +104,7 @@ class PPO(ShardedLearner):
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
-        self._count = 0  # optimiser steps; to read the optimiser's count would wait for a GPU
+        self._count = 0  # number of optimiser steps; reading the optimiser's count waits for a GPU
         self._adam = self._make_adam()
 
     # --- one iteration ---------------------------------------------------------------------------

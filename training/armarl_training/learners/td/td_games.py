@@ -77,7 +77,7 @@ class Outcomes:
     """A judge's inputs for a position, and its training targets.
 
     Attributes:
-        size: count of numbers to predict for a seat: its return, and each side's share of each
+        size: number of values to predict for a seat: its return, and each side's share of each
             prize.
         afterstates: the positions that actions lead to.
         reward: the reward of finished games.

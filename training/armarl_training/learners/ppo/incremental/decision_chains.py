@@ -16,7 +16,7 @@ FEWEST = 256  # number of chains that a minibatch should have, if it has as many
 
 
 class Chains(NamedTuple):
-    """The learner's decisions of a rollout, chain by chain.
+    """The learner's decisions in a rollout, sorted by chain.
 
     Attributes:
         rows: int64 (n,), rows of the rollout, with (steps, games) flattened to one axis.

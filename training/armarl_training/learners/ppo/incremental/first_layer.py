@@ -1,9 +1,9 @@
 """The first layers of an actor and a critic, computed together from changes in their inputs.
 
-A seat sees almost the same at two consecutive decisions. The layer's output for the second decision
-is its output for the first, plus the changes of the inputs times their weights. Chess engines use
-this method along the moves that they search (NNUE: Nasu, 2018). In the backward pass, the gradient
-of a change includes the gradients of all later decisions in its chain.
+A seat's observations at two consecutive decisions are almost equal. The layer's output for the
+second decision is its output for the first, plus the changes of the inputs times their weights.
+Chess engines use this method along the moves that they search (NNUE: Nasu, 2018). In the backward
+pass, the gradient of a change includes the gradients of all later decisions in its chain.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class FirstLayer:
         return [seen[:, :units].contiguous().t(), bias[:units]], [critic.t(), bias[units:]]
 
     def begin(self, latest: LatestOutputs) -> None:
-        """Start to follow games. Outputs computed with other weights are discarded."""
+        """Start to follow games. Discard outputs that were computed with other weights."""
         latest.kept[:] = 0
         latest.sums[:] = self._biases
 

@@ -32,7 +32,7 @@ class Tables(NamedTuple):
 
 
 class FirstForward(NamedTuple):
-    """Rows for the first layer. Each depends on the row before, so one thread computes all rows."""
+    """Rows for the first layer. Each depends on the previous row, so one thread computes all."""
 
     rows: NDArray[np.int64]  # (n,), row numbers of the entries
     entries: InputChanges
@@ -42,7 +42,7 @@ class FirstForward(NamedTuple):
 
 
 def forward_first(batch: FirstForward, i: int, thread: int) -> None:
-    """Compute the first layer's outputs for row `i`: the outputs before, plus the changes."""
+    """Compute the first layer's outputs for row `i`: the previous row's, plus the changes."""
     starts, columns, changes, anew = batch.entries
     row, found = batch.rows[i], batch.found[i]
     before = batch.biases if anew[row] else batch.found[i - 1]

@@ -37,7 +37,7 @@ LogitsOf = Callable[[NetworkPlayer], Logits]
 
 NO_STYLE = -1  # style of players that are not scripted
 NO_NOISE = -1.0  # noise of players without noise; their random numbers are not split in two
-NO_HABIT = -1  # action that means: the player itself decides
+NO_HABIT = -1  # action that means that the player itself decides
 
 
 class SeatChanges(NamedTuple):
@@ -282,7 +282,10 @@ class CudaRivals:
             self._device.run(change_seats, len(self.lineups), changes)
 
     def end(self) -> None:
-        """See `Rivals`. Waits for the GPU. It has only sums, so each game counts as the mean."""
+        """See `Rivals`. Waits for the GPU.
+
+        The GPU keeps only sums, so each game counts with the mean return.
+        """
         if not self._pool.has_share:
             return
         sums = self._device.fetch(self._tally.sum(0))

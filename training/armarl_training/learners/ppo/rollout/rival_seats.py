@@ -60,7 +60,7 @@ class Rivals(Protocol):
         ...
 
     def answer(self, position: Position) -> None:
-        """Write the actions of opponents that are to move.
+        """Write the actions of the opponents whose turn it is.
 
         Call `advised` on the same decisions first.
         """
@@ -76,7 +76,7 @@ class Rivals(Protocol):
 
 
 class HostRivals:
-    """Opponents on the CPU; see `Rivals`. Any player can be one."""
+    """Opponents on the CPU; see `Rivals`. Any player can be an opponent."""
 
     def __init__(
         self, game: Game, pool: OpponentPool, rng: np.random.Generator, games: int, advice: Advice
@@ -89,7 +89,7 @@ class HostRivals:
         """See `Rivals`."""
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """See `Rivals`. Only the learner is advised, as earlier versions run their own advisers."""
+        """See `Rivals`. Only the learner is advised: earlier versions run their own advisers."""
         found = np.zeros((len(held), len(self._advice)), np.int64)
         if len(self._advice):
             games = np.flatnonzero(held == LEARNER)

@@ -103,7 +103,7 @@ class SelfPlay:
 
     Attributes:
         batch: the games.
-        kept: how observations are stored.
+        kept: converter of observations to stored features.
         rivals: the opponents in the seats that the learner does not play.
         rng: random number generator for actions and lineups.
     """
@@ -123,7 +123,7 @@ class SelfPlay:
         device: LearnerDevice | None = None,
         logits_of: LogitsOf | None = None,
     ) -> None:
-        """Deal the games.
+        """Start the games.
 
         Args:
             steps: number of decisions in each game of a rollout.
@@ -194,7 +194,7 @@ class SelfPlay:
         early: str | None = None,
         weight: float = 0.0,
     ) -> Rollout:
-        """Play a rollout, with `act` in the learner's seats. The next call reuses the same arrays.
+        """Play a rollout, with `act` in the learner's seats. The next call overwrites the arrays.
 
         Args:
             critic_values: evaluates the positions after lookahead actions, and the last positions.

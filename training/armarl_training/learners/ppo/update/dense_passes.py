@@ -3,7 +3,7 @@
 In small networks, automatic differentiation takes as long to record and replay its operations as
 the matrix products themselves. It also makes threads wait for the interpreter's lock. The passes
 through plain layers are therefore written out, with actor and critic side by side. The inputs of
-both are read once. The work between two layers is done for both at once, in memory that is reused.
+both are read once. The work between two layers is done for both together, in memory that is reused.
 In a rollout, a pass over some hundred positions is fastest with as few matrix products as possible,
 even if these multiply zeros (`PlainActorCritic`). `tests/training/test_passes.py` checks these
 passes against automatic differentiation.
@@ -80,7 +80,7 @@ LayerPairs = Sequence[Pair[nn.Linear]]
 def passes_of(
     actor: Actor | PlacesActor, critic: PlainCritic | PlacesCritic, dtype: torch.dtype
 ) -> NetworkPasses:
-    """Return the fastest passes for these networks, in a precision."""
+    """Return the fastest passes for these networks, in the precision `dtype`."""
     if isinstance(actor, Actor) and (layers := plain_layers(actor, critic)):
         return PlainPasses(layers, actor.activation, dtype)
     return RecordedPasses(actor, critic)
@@ -89,7 +89,7 @@ def passes_of(
 def actor_critic_of(
     actor: Actor | PlacesActor, critic: PlainCritic | PlacesCritic, dtype: torch.dtype
 ) -> ActorCritic:
-    """Return the fastest way to play with these networks, in a precision."""
+    """Return the fastest way to play with these networks, in the precision `dtype`."""
     if isinstance(actor, Actor) and (layers := plain_layers(actor, critic)):
         return PlainActorCritic(layers, actor.activation, dtype)
     return RecordedPasses(actor, critic)
@@ -143,7 +143,7 @@ class PlainPasses:
 
     @torch.no_grad()
     def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
-        """Copy the weights in a precision."""
+        """Copy the weights in the precision `dtype`."""
         (actor, critic), *later = layers
         self._seen, self._units, self._dtype = actor.in_features, actor.out_features, dtype
         both = torch.cat([actor.weight, critic.weight[:, : self._seen]])
@@ -183,7 +183,7 @@ class LaterLayers:
 
     @torch.no_grad()
     def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
-        """Copy the weights in a precision."""
+        """Copy the weights in the precision `dtype`."""
         self._tanh, self._dtype = activation == "tanh", dtype
         self._weights = [
             (actor.weight.to(dtype), critic.weight.to(dtype)) for actor, critic in layers
@@ -243,7 +243,7 @@ class PlainActorCritic:
 
     @torch.no_grad()
     def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
-        """Copy the weights in a precision."""
+        """Copy the weights in the precision `dtype`."""
         self._tanh, self._dtype = activation == "tanh", dtype
         (actor, critic), *later = layers
         secrets = critic.in_features - actor.in_features  # number of inputs hidden from the actor

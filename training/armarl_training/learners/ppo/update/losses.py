@@ -159,7 +159,7 @@ def policy_gradient(
     if to_magnet != 0:
         drawn = _log_total(magnets, number)
         distance = drawn - log_total + _apart(logits, magnets, number, weights) / total
-    slopes = 0.0  # the sum of the loss's derivatives by the log-probabilities of the actions
+    slopes = 0.0  # sum of the loss's derivatives with respect to the log-probabilities
     for k in range(drawn_actions):
         log_prob = logits[place_of(actions[k], legal, number)] - log_total
         log_ratio = log_prob - old_log_probs[k]
@@ -225,7 +225,7 @@ def _apart(logits: Any, magnets: Any, number: int, weights: Any) -> Any:
 
 @inlined
 def _slope(advantage: float, ratio: float, clip_range: float) -> Any:
-    """Return the derivative of the clipped loss by the logarithm of the probability ratio."""
+    """Return the derivative of the clipped loss with respect to the log of the ratio."""
     clipped = min(max(ratio, 1.0 - clip_range), 1.0 + clip_range)
     if advantage * ratio <= advantage * clipped:
         return -advantage * ratio

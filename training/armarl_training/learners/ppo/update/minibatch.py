@@ -1,4 +1,4 @@
-"""The data of a minibatch of PPO, and the gradient of the loss by the network outputs."""
+"""The data of a minibatch of PPO, and the loss's gradient with respect to the outputs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def gradient_of_outputs(
 class InputChanges(NamedTuple):
     """Sparse inputs of rows: the entries of row i are at `starts[i]` to `starts[i + 1]`.
 
-    An entry is the change of an input since row i - 1, or since 0 where `anew`. For an input that
+    An entry is an input's change from row i - 1 to row i, or from 0 where `anew`. For an input that
     is `alike` (see `alike_inputs`), the entry is the difference between its change and the change
     of the input before it.
     """

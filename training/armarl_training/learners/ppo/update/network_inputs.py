@@ -71,7 +71,7 @@ class InputReader:
     ) -> None:
         """Prepare for one of PRECISIONS.
 
-        `run` is one of the device's run functions. None: its `run`.
+        `run` is one of the device's run functions. None: the device's `run`.
         """
         self.dtype = PRECISIONS[precision]
         self._device = kept.device
@@ -109,7 +109,7 @@ class InputReader:
         size: int,
         workspace: Workspace | None,
     ) -> torch.Tensor:
-        """Do as `privileged` in one compiled loop, without other copies of the rows."""
+        """Return the inputs as `privileged` does, in one compiled loop without other copies."""
         if chosen is None:
             chosen = np.arange(len(features))
         place = workspace or Workspace(self._device.place)

@@ -1,7 +1,7 @@
 """Threads that share a minibatch. Each thread does all the work for the gradients of one part.
 
 Torch would instead split each matrix product among its threads. All threads but one would wait
-during the work between two products. In small networks this is most of the time.
+during the work between two products. In small networks this work takes most of the time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def torch_alone(wanted: bool) -> Iterator[None]:
 
 
 class ThreadTeam:
-    """A team of threads, in each of which torch runs single-threaded. The caller is one of them.
+    """Threads in each of which torch runs single-threaded. The calling thread is one of them.
 
     Attributes:
         number: number of threads.
