@@ -2,8 +2,8 @@
 
 Games in play refer to slots of the pool, so a slot keeps its player while a game uses it. The first
 slots contain the players of the configuration, in their order. Then come earlier versions of the
-policy. The pool has one slot more for them than `pool_size`: in a full pool, the oldest version
-gets no new games, and the next version takes its slot when its games have ended.
+policy, which have `pool_size` + 1 slots. In a full pool, the oldest version gets no new games. When
+its last game has ended, the next version takes its slot.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ class OpponentPool:
         """
         if len(set(snapshots)) < len(snapshots) or len(snapshots) > self._config.pool_size + 1:
             raise ValueError(
-                f"the pool holds at most {self._config.pool_size + 1} different earlier versions, "
+                f"the pool can have at most {self._config.pool_size + 1} different earlier versions, "
                 f"got {snapshots}"
             )
         for path in map(self._path, snapshots):

@@ -1,4 +1,4 @@
-"""The reward that a run learns: one of the game's rewards, or a function of the user's own.
+"""The reward that a run maximises: one of the game's rewards, or a function of the user.
 
 Such a function is named as `module:function`. It is called as `function(game, states)` with the
 final states of finished games, records of shape (n,), and gives the returns of all seats, shape
@@ -33,7 +33,8 @@ class Reward:
 
     Attributes:
         name: name of the reward in the configuration.
-        compiled: the game's reward that compiled loops write. A function overwrites it.
+        compiled: the game's reward that compiled loops compute. If the reward is a function, its
+            results replace theirs.
         is_own: whether the reward is a function of the user's own.
     """
 
@@ -88,7 +89,7 @@ def _found(name: str) -> Callable[..., Any]:
 
 
 def _fault(game: Game, returns: NDArray[np.float64], games: int) -> str | None:
-    """Describe the fault of an array of returns of `games` games; None if it is valid."""
+    """Return what is wrong with the returns of `games` games, or None if they are valid."""
     if returns.shape != (games, game.players):
         return f"must return shape (games, players), {(games, game.players)}, not {returns.shape}"
     if not np.isfinite(returns).all() or np.abs(returns).max(initial=0) > 1:

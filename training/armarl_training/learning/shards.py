@@ -1,7 +1,7 @@
 """The games in play, split into shards with their own random numbers, played here or on a cluster.
 
 The games of a shard depend only on its state, its number, the networks and the pool. A shard
-therefore plays the same games on any machine, also if its rollout is repeated because a worker of
+therefore plays the same games on any machine, even if its rollout is repeated because a worker of
 the cluster died.
 """
 
@@ -92,7 +92,7 @@ class Shards:
     """
 
     def __init__(self, deal: Deal, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
-        """Deal the games.
+        """Create all shards, and start their games.
 
         Raises:
             ConfigError: the configuration names a cluster, and Ray is not installed.

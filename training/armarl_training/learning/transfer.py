@@ -2,8 +2,8 @@
 
 A *table* is a game with its options, such as the number of players. In plain layers, the first
 layer has a column for each entry of the observation, and the last layer has a row for each action.
-Entries and actions of both tables keep their weights. Those of the new table alone start with
-zeros.
+Entries and actions of both tables keep their weights. Entries and actions that only the new table
+has start with zero weights.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class IntegerObservations:
         """Write the features of observations, float32 (n, size), into `out`, of `dtype`."""
         if isinstance(observations, np.ndarray):
             self.device.run(keep, len(out), Kept(observations, self.its_scales, out))
-        else:  # on a GPU, one operation converts all entries
+        else:  # on a GPU, each operation handles all entries at the same time
             out.copy_((observations * self.its_scales).add_(0.5))
 
     def keep_secrets(

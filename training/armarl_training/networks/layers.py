@@ -214,7 +214,7 @@ def move_average(
 def newest_weight(averaging: float, steps: int) -> float:
     """Return the share of the newest weights in their average, after a number of steps.
 
-    At first the average is the plain mean of all weights so far. In an exponential average alone,
+    At first the average is the plain mean of all weights so far. In a purely exponential average,
     the initial weights would dominate for thousands of steps.
     """
     return max(1 - averaging, 1 / (1 + steps))

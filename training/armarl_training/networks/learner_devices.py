@@ -85,7 +85,7 @@ class LearnerDevice(Device, Protocol):
         ...
 
     def needed(self, flags: Array) -> Any:
-        """Return an index of the rows whose flag is set, or of all rows if counting would wait."""
+        """Return an index of the rows whose flag is set. On a GPU: all rows, without waiting."""
         ...
 
     def bits(self, masks: Array) -> Array:

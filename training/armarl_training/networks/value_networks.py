@@ -20,7 +20,7 @@ class Critic(PolicyNetwork):
         self.layers = mlp([game.observation.size, *widths, 1], "relu", gain=0.1)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return the logits of the return, (n,)."""
+        """Return logits (n,). Their sigmoids estimate `(return + 1) / 2`."""
         logits: torch.Tensor = self.layers(observations).squeeze(1)
         return logits
 

@@ -31,7 +31,9 @@ class EntryScratch(NamedTuple):
     """Scratch memory, with two rows for each thread."""
 
     changes: NDArray[np.int16]  # a 0, then the changes of all inputs
-    steps: NDArray[np.int16]  # the number to store for each input, padded with zeros
+    # For each input its change or, for an alike input (see `alike_inputs`), its change minus that of
+    # the input before it; padded with zeros.
+    steps: NDArray[np.int16]
     words: NDArray[np.int64]  # the memory of `steps`, four numbers in each word
 
 

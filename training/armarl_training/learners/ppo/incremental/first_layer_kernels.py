@@ -27,8 +27,8 @@ class Table(NamedTuple):
 class Tables(NamedTuple):
     """The tables of the observation, for both networks, and of the secrets, for the critic only."""
 
-    seen: Table  # units of both networks
-    secrets: Table  # the critic's units
+    seen: Table  # the observation's weights, for the first layers of actor and critic
+    secrets: Table  # the secrets' weights, for the critic's first layer
 
 
 class FirstForward(NamedTuple):
