@@ -31,8 +31,8 @@ class EntryScratch(NamedTuple):
     """Scratch memory, with two rows for each thread."""
 
     changes: NDArray[np.int16]  # a 0, then the changes of all inputs
-    # For each input its change or, for an alike input (see `alike_inputs`), its change minus that of
-    # the input before it; padded with zeros.
+    # For each input its change or, for an alike input (see `alike_inputs`), its change minus the
+    # change of the input before it; padded with zeros.
     steps: NDArray[np.int16]
     words: NDArray[np.int64]  # the memory of `steps`, four numbers in each word
 
