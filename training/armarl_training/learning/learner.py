@@ -4,7 +4,7 @@ A *run* owns its folder, the clock, the configuration and the checkpoint file. T
 opponents. The *learner* owns its networks, its optimiser, its games in play and all their random
 generators. Each of them saves its own state, with the shared functions of `saving`. A learner is a
 class with an entry in `config.learner_kinds`: `ppo`, `td` and `critic` are implemented in this
-package, and `maskable` uses sb3-contrib. A learner in user code is named as `module:Class`.
+package, and `maskable_ppo` uses sb3-contrib. A learner in user code is named as `module:Class`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Learner(Protocol):
-    """The attributes and methods that a run needs of a learner.
+    """The attributes and methods that a run needs from a learner.
 
     Attributes:
         decisions: total number of decisions that the learner has learned from.

@@ -118,7 +118,7 @@ class OpponentPool:
     def draw(self, rng: np.random.Generator, games: int, sides: int) -> NDArray[np.int64]:
         """Draw the slots that play the other sides of new games, clockwise: (games, sides - 1).
 
-        If the learner plays itself, all entries of the row are LEARNER.
+        In a game of the learner against itself, all entries of the row are LEARNER.
         """
         theirs = rng.random(games) < self._config.share
         weights = np.array(self.weights)
@@ -162,7 +162,7 @@ class OpponentPool:
                 returns.append(float(rewards[i, seat]))
 
     def due(self, decisions: int, in_play: Callable[[], NDArray[np.int64]]) -> bool:
-        """Return whether it is time to add the policy to the pool, and a slot is free for it.
+        """Return whether it is time to add the policy to the pool, and a slot is free.
 
         Args:
             decisions: number of decisions so far.

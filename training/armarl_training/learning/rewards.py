@@ -1,7 +1,7 @@
 """The reward that a run maximises: one of the game's rewards, or a function of the user.
 
 Such a function is named as `module:function`. It is called as `function(game, states)` with the
-final states of finished games, records of shape (n,), and gives the returns of all seats, shape
+final states of finished games, records of shape (n,). Its result is the return of every seat, shape
 (n, players). Some of these games may have been cut short by the rules.
 """
 
@@ -35,7 +35,7 @@ class Reward:
         name: name of the reward in the configuration.
         compiled: the game's reward that compiled loops compute. If the reward is a function, its
             results replace theirs.
-        is_own: whether the reward is a function of the user's own.
+        is_own: whether the reward is a function of the user.
     """
 
     def __init__(self, game: Game, name: str) -> None:

@@ -31,7 +31,7 @@ Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and JSON value
 
 
 def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
-    """Refuse to start with a policy whose weights would have another meaning in this run.
+    """Refuse a policy as the start of a run if its weights would have another meaning there.
 
     Raises:
         ValueError: the policy is for another kind of learner, or its activation or its advisers

@@ -12,7 +12,7 @@ from armarl.policies.network_players import CriticPlayer, JudgingPlayer, Network
 
 
 def _layer(tensors: Tensors, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Compute one layer on torch's threads. NumPy's threads would compete with them."""
+    """Compute one layer on torch's threads. NumPy's threads would compete with torch's."""
     weight, bias = (torch.from_numpy(tensors[f"{part}.{k}.{name}"]) for name in ("weight", "bias"))
     y: NDArray[np.float32] = functional.linear(torch.from_numpy(x), weight, bias).numpy()
     return y

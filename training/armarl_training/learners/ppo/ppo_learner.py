@@ -4,9 +4,9 @@ The learner plays all seats and learns from the decisions of each. Its critic is
 only. The critic sees the observations of all seats, while the policy sees that of one seat. The
 critic's target is the return of every seat, scaled to 0 to 1. With two sides, this is the chance of
 winning. The weight of the entropy starts high and falls (Rudolph et al., 2025). Rollouts use
-the current weights. The policy that plays after training has averaged weights. This policy may also
-serve as a moving magnet (Sokota et al., 2023): the loss keeps the actor close to it, so that play
-does not circle around an equilibrium.
+the current weights. The saved policy, which also plays the matches that measure the run, has
+averaged weights. It may also serve as a moving magnet (Sokota et al., 2023): the loss keeps the
+actor close to it, so that play does not circle around an equilibrium.
 
 Start reading at `PPO.iterate`: the rollout (folder `rollout`), the advantages
 (`compute_advantages`, `learning/advantages.py`), the update (`_update`, folder `update`). The loss
