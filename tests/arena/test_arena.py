@@ -372,9 +372,9 @@ def test_folders_that_cannot_be_used_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"deals": 0}, "deals must be in 1 to 10000000, not 0"),
-        ({"deals": 10**23}, "deals must be in 1 to 10000000"),
-        ({"seed": -1}, "seed must be in 0 to"),
+        ({"deals": 0}, "deals must be from 1 to 10000000, not 0"),
+        ({"deals": 10**23}, "deals must be from 1 to 10000000"),
+        ({"seed": -1}, "seed must be from 0 to"),
         ({"workers": 0}, "workers must be at least 1, not 0"),
     ],
     ids=str,
@@ -613,7 +613,7 @@ def test_a_player_can_be_measured_against_the_panel(tmp_path, capsys):
 def test_a_seed_too_large_for_a_match_of_the_panel_is_refused():
     """Regression: the results of the matches before the impossible one were lost."""
     told, most = [], 2**63 - len(panel(TWO))
-    with pytest.raises(ValueError, match=rf"seed must be in 0 to {most}, not {most + 1}"):
+    with pytest.raises(ValueError, match=rf"seed must be from 0 to {most}, not {most + 1}"):
         play_panel(TWO, "random", 2, most + 1, progress=lambda *at: told.append(at))
     assert told == []
     assert play_panel(TWO, "random", 2, most).matches[-1].seed == 2**63 - 1

@@ -135,10 +135,10 @@ def test_evaluate_accepts_options(run):
         (("random", "--game", "Armada"), "unknown game 'Armada' (did you mean armada?); choose"),
         (("random", "-o", "players=²"), "2, 3 or 4 players, not '²'"),
         (("random", "-o", "players=--2"), "2, 3 or 4 players, not '--2'"),
-        (("random", "--games", "0"), "games must be in 1 to 100000000, not 0"),
-        (("random", "--games", "-3"), "games must be in 1 to 100000000, not -3"),
-        (("random", "--games", "1" + 23 * "0"), "games must be in 1 to 100000000, not 1000"),
-        (("random", "--seed", "-1"), "seed must be in 0 to 9223372036854775796, not -1"),
+        (("random", "--games", "0"), "games must be from 1 to 100000000, not 0"),
+        (("random", "--games", "-3"), "games must be from 1 to 100000000, not -3"),
+        (("random", "--games", "1" + 23 * "0"), "games must be from 1 to 100000000, not 1000"),
+        (("random", "--seed", "-1"), "seed must be from 0 to 9223372036854775796, not -1"),
         (("random", "--workers", "0"), "workers must be at least 1, not 0"),
         (("random", "--json", "."), ". is a folder; name a file to write"),
         (("random", "--json", "no/where.json"), "there is no folder no to write where.json to"),
@@ -178,7 +178,7 @@ def test_evaluate_refuses_a_policy_of_another_variant(run, tmp_path):
     path = tiny.policy(tmp_path, TWO)
     status, _, err = run("evaluate", path, "-o", "players=3")
     assert status == 1
-    assert "was made for players 2, but this game has players 3" in err
+    assert "was made for 2 players, but this game has 3 players" in err
     status, _, err = run("evaluate", path, "-o", "advanced=true")
     assert status == 1
     assert "was made for options" in err

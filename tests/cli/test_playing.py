@@ -187,13 +187,13 @@ def test_draw_writes_pictures(run):
     [
         (("-o", "a.jpg"), "--out must end in .svg or .png, not 'a.jpg'"),
         (("-o", "no/a.svg"), "no folder no"),
-        (("-o", "a.svg", "--move", 10**6), "the move must be in 0 to"),
-        (("-o", "a.svg", "--seat", 2), "seat must be in 0 to 1, not 2"),
+        (("-o", "a.svg", "--move", 10**6), "the move must be from 0 to"),
+        (("-o", "a.svg", "--seat", 2), "seat must be from 0 to 1, not 2"),
         (("-o", "a.svg", "--game", 2), "game.txt has no game 2"),
         (("-o", "a.svg", "--game", 10**30), f"game.txt has no game {10**30}"),
         (("-o", "a.svg", "--game", 0), "--game must be 1 or more, not 0"),
         (("-o", "a.svg", "--theme", "pink"), "theme must be"),
-        (("-o", "a.png", "--width", 3), "width of a picture must be in 16 to 4096"),
+        (("-o", "a.png", "--width", 3), "width of a picture must be from 16 to 4096"),
     ],
 )
 def test_wrong_arguments_of_draw_are_refused(run, arguments, message):
@@ -237,16 +237,16 @@ def test_a_file_without_games_is_refused(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("--seat", "2"), "seat must be in 0 to 1, not 2"),
-        (("--seat", "-1"), "seat must be in 0 to 1, not -1"),
+        (("--seat", "2"), "seat must be from 0 to 1, not 2"),
+        (("--seat", "-1"), "seat must be from 0 to 1, not -1"),
         (
             ("random", "random"),
             "a game of 2 players takes 1 opponent, not 2; use -o players=3 for more",
         ),
         (("nobody",), "unknown player 'nobody'"),
         (("-o", "players=5"), "2, 3 or 4 players, not 5"),
-        (("--seed", "9" * 20), "seed must be in 0 to 9223372036854775807, not 999"),
-        (("--seed", "-5"), "seed must be in 0 to 9223372036854775807, not -5"),
+        (("--seed", "9" * 20), "seed must be from 0 to 9223372036854775807, not 999"),
+        (("--seed", "-5"), "seed must be from 0 to 9223372036854775807, not -5"),
         (("--record", "."), ". is a folder; name a file to write"),
         (("--record", "no/where.txt"), "there is no folder no to write where.txt to"),
     ],

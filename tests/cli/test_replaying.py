@@ -87,7 +87,7 @@ def test_some_games_can_be_printed(games, capsys):
         (("--games", "3-2"), "not 3-2"),
         (("--games", "x"), "not x"),
         (("--games", "7-9"), "none in the range of --games"),
-        (("--seat", "2"), "the seat of game 1 must be in 0 to 1, not 2"),
+        (("--seat", "2"), "the seat of game 1 must be from 0 to 1, not 2"),
         (("--think", "nobody"), "nobody"),
     ],
 )

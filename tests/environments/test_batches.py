@@ -223,7 +223,7 @@ def test_a_reset_without_a_seed_continues_the_random_numbers_of_each_game():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: SelfPlayBatch("armadora", 0), ValueError, "number of games must be in 1 to "),
+        (lambda: SelfPlayBatch("armadora", 0), ValueError, "number of games must be from 1 to "),
         (
             lambda: SelfPlayBatch("armadora", 2, colour=1),
             TypeError,
@@ -297,7 +297,7 @@ def test_a_seat_out_of_range_is_refused(seat):
         lambda: game.concealed(states, seats),
         lambda: game.determinised(states, seats, np.arange(3)),
     ):
-        with pytest.raises(ValueError, match=f"seats must be in 0 to 1, not {seat}"):
+        with pytest.raises(ValueError, match=f"seats must be from 0 to 1, not {seat}"):
             call()
 
 

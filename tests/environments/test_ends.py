@@ -115,5 +115,5 @@ def test_max_cycles_counts_the_actions_of_all_agents() -> None:
             env.step(None)
         assert env.agents == []
     assert (env.endings.episodes, env.endings.illegal) == (2, 0)
-    with pytest.raises(ValueError, match="max_cycles must be in 1 to"):
+    with pytest.raises(ValueError, match="max_cycles must be from 1 to"):
         armadora_v0.env(max_cycles=0)

@@ -244,7 +244,7 @@ def test_players_out_of_range_are_refused(player):
         state.observation_string,
         lambda player: state.resampled(player, 1),
     ):
-        with pytest.raises(ValueError, match=f"the player must be in 0 to 3, not {player}"):
+        with pytest.raises(ValueError, match=f"the player must be from 0 to 3, not {player}"):
             asked(player)
 
 
@@ -271,7 +271,7 @@ def test_observations_before_the_deal_are_refused():
 @pytest.mark.parametrize("seed", [-1, 2**31, 2**40])
 def test_seeds_that_openspiel_cannot_store_are_refused(seed):
     """Regression: the message was `Unable to cast Python instance`."""
-    with pytest.raises(ValueError, match=rf"seed must be in 0 to {2**31 - 1}, not {seed}"):
+    with pytest.raises(ValueError, match=rf"seed must be from 0 to {2**31 - 1}, not {seed}"):
         register("armadora", seed=seed)
 
 
@@ -284,11 +284,11 @@ def test_seeds_for_openspiel_must_be_integers_in_range():
     state = dealt(game)
     assert state.serialize() == dealt(register("armadora", players=3, seed=7)).serialize()
     for wrong in (-1, 2**63):
-        with pytest.raises(ValueError, match="seed must be in 0 to"):
+        with pytest.raises(ValueError, match="seed must be from 0 to"):
             state.resampled(0, wrong)
-    with pytest.raises(ValueError, match="seed must be in 0 to"):
+    with pytest.raises(ValueError, match="seed must be from 0 to"):
         Resampler(-1)
-    with pytest.raises(ValueError, match="seed must be in 0 to"):
+    with pytest.raises(ValueError, match="seed must be from 0 to"):
         pyspiel.load_game("armarl_armadora(seed=-1)")
 
 

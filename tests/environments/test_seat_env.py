@@ -340,7 +340,7 @@ def test_wrong_options_are_refused(variant):
         SeatEnv("chess")
     with pytest.raises(TypeError, match="contains its options already, so remove players"):
         SeatEnv(variant.make(), players=3)
-    with pytest.raises(ValueError, match="seat must be in 0 to 1, not 2"):
+    with pytest.raises(ValueError, match="seat must be from 0 to 1, not 2"):
         variant.seat_env(seat=2)
     with pytest.raises(ValueError, match="a 3-player game takes 2 opponents, got 1"):
         variant.seat_env(players=3, opponents=["random"])

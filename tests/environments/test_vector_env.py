@@ -301,8 +301,8 @@ def test_each_game_is_rendered():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: make(num_envs=0), ValueError, "number of games must be in 1 to "),
-        (lambda: make(seat=2), ValueError, "seat must be in 0 to 1, not 2"),
+        (lambda: make(num_envs=0), ValueError, "number of games must be from 1 to "),
+        (lambda: make(seat=2), ValueError, "seat must be from 0 to 1, not 2"),
         (lambda: make(colour=1), TypeError, "argument 'colour'.*the environment's options are o"),
         (lambda: make(opponents=["random"] * 2), ValueError, "takes 1 opponent, got 2"),
         (lambda: make(render_mode="human"), TypeError, "None or 'ansi'"),

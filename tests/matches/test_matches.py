@@ -312,10 +312,10 @@ def test_a_match_can_name_its_game():
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
-        ({"games": 0}, "games must be in 1 to 100000000, not 0"),
-        ({"games": -1}, "games must be in 1 to"),
-        ({"games": 10**23}, "games must be in 1 to"),
-        ({"seed": -1}, "seed must be in 0 to"),
+        ({"games": 0}, "games must be from 1 to 100000000, not 0"),
+        ({"games": -1}, "games must be from 1 to"),
+        ({"games": 10**23}, "games must be from 1 to"),
+        ({"seed": -1}, "seed must be from 0 to"),
         ({"workers": 0}, "workers must be at least 1, not 0"),
     ],
     ids=str,

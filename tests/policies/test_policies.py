@@ -371,7 +371,7 @@ def test_the_error_for_a_checkpoint_names_the_policy_beside_it(tmp_path):
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"players": 3}, "was made for players 2, but this game has players 3"),
+        ({"players": 3}, "was made for 2 players, but this game has 3 players"),
         ({"advanced": True}, "for options advanced=false, but this game has options advanced=true"),
         ({"peek": False}, "for options peek=true, but this game has options peek=false"),
     ],
@@ -423,7 +423,7 @@ def test_a_policy_of_earlier_rules_is_loaded_with_a_warning(path):
         (1, {"actions": "0" * 16}, "made for actions"),
         (1, {"options": {"cards": True}}, "made for options"),
         (1, {"options": None}, "made for options"),
-        (1, {"players": 3}, "made for players"),
+        (1, {"players": 3}, "made for 3 players"),
     ],
 )
 def test_a_policy_of_earlier_rules_and_another_game_is_refused(path, version, changed, message):

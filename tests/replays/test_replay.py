@@ -241,7 +241,7 @@ def test_wrong_numbers_of_thoughts_and_seats_are_refused():
         Replay([record], thoughts=[{"one": [None, None]}])
     with pytest.raises(ValueError, match="needs at least one game"):
         Replay([])
-    with pytest.raises(ValueError, match="the seat of game 1 must be in 0 to 1, not 2"):
+    with pytest.raises(ValueError, match="the seat of game 1 must be from 0 to 1, not 2"):
         Replay([record], seat=2)
     with pytest.raises(ValueError, match="was made for armada"):
         think_over(record, make_player("random", make_game("armada")))

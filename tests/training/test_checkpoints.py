@@ -73,7 +73,7 @@ def test_a_checkpoint_with_a_game_without_a_learner_is_refused(tmp_path):
     tensors = {key: tensor.copy() for key, tensor in tensors.items()}
     tensors["games/lineups"][0, 0] = 0
     write_tensors(path, tensors, progress)
-    with pytest.raises(PolicyError, match="the lineups' learners must be in -1 to -1, not 0"):
+    with pytest.raises(PolicyError, match="the lineups' learners must be from -1 to -1, not 0"):
         resume_run(tmp_path / "run")
 
 

@@ -64,7 +64,7 @@ def _tournament(records: list[Record]) -> Tournament:
         )
     if len(players) > MOST_ENTRANTS:
         raise ValueError(
-            f"the records of a variant name {len(players)} players, but at most {MOST_ENTRANTS} "
-            "can be rated"
+            f"the records of one variant mention {len(players)} players, but at most "
+            f"{MOST_ENTRANTS} can be rated"
         )
     return Tournament(game, tuple(players), "recorded", False, False, 0, tuple(games))

@@ -60,7 +60,7 @@ def play_at_terminal(
         OSError: the record may not be written.
     """
     if not 0 <= seat < game.players:
-        raise ValueError(f"seat must be in 0 to {game.players - 1}, not {seat}")
+        raise ValueError(f"seat must be from 0 to {game.players - 1}, not {seat}")
     if not 1 <= len(opponents) < game.players:
         larger = [n for n in game_entry(game.name).players if n > len(opponents) > 0]
         room = "1 opponent" if game.players == 2 else f"1 to {game.players - 1} opponents"

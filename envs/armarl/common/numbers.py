@@ -49,7 +49,7 @@ def whole_number(name: str, number: Any, low: int, high: int) -> int:
     if not is_whole(number):
         raise TypeError(f"{name} must be an integer, not {number!r}")
     if not low <= number <= high:
-        raise ValueError(f"{name} must be in {_range(low, high)}, not {number}")
+        raise ValueError(f"{name} must be from {_range(low, high)}, not {number}")
     return int(number)
 
 

@@ -142,7 +142,7 @@ def check_numbers(
         lowest, highest = found.min(), found.max()
         if lowest < low or highest > high:
             wrong = lowest if lowest < low else highest
-            raise ValueError(f"{name} must be in {low} to {high}, not {wrong}")
+            raise ValueError(f"{name} must be from {low} to {high}, not {wrong}")
     return found
 
 

@@ -284,7 +284,7 @@ class Outcomes(NamedTuple):
 
     states: States
     games: Int64s  # (n,)
-    kind: int  # index of the reward
+    kind: int  # the reward to compute, an index into `Game.rewards`
     returns: Float64s  # (n, players) written
 
 
@@ -425,7 +425,7 @@ class Playouts(NamedTuple):
 
     states: States  # (n,) written
     chance: Chance  # (n,)
-    kind: int  # index of the reward
+    kind: int  # the reward to compute, an index into `Game.rewards`
     masks: Int8s  # (2 * threads, actions) scratch
     returns: Float64s  # (n, players) written
     lengths: Int64s  # (n,) written: actions played
@@ -451,7 +451,7 @@ class Plays(NamedTuple):
 
     states: States  # (n,)
     actions: Int64s  # (n,) of the seats to move
-    kind: int  # index of the reward
+    kind: int  # the reward to compute, an index into `Game.rewards`
     same_step: bool  # restart a game in the same step in which it ends
     over: Int8s  # (n,) final status of games that have not restarted; PLAYING for the others
     legal: PackedMasks  # (n, words) masks of the current states, which the caller cannot change

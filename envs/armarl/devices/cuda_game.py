@@ -142,7 +142,7 @@ class CudaGame:
         """Return a new tensor of zeros. `dtype` is a NumPy dtype."""
         return self._torch.zeros(shape, dtype=self._type(dtype), device=self._place)
 
-    written = zeros  # torch recycles the memory of deleted tensors
+    written = zeros  # no recycling as on the CPU: torch reuses the memory of deleted tensors
 
     def interleaved(self, shape: Shape, dtype: Any) -> Tensor:
         """Return a new tensor of zeros, whose first axis is contiguous in memory."""

@@ -85,7 +85,7 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
 
 
 class Resampler:
-    """A callable that samples again all information hidden from a player, and future chance.
+    """A callable that resamples all information hidden from a player, and all future chance.
 
     Pass it to `ismcts.ISMCTSBot.set_resampler`. The same seed gives the same sequence of deals.
 

@@ -44,7 +44,8 @@ def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
             if key == "options" and isinstance(had, dict):
                 had, wanted = _differences(had, wanted)
             else:
-                had, wanted = (f"{key} {brief(repr(one))}" for one in (variant.get(key), wanted))
+                pair = (brief(repr(one)) for one in (variant.get(key), wanted))
+                had, wanted = (f"{x} players" if key == "players" else f"{key} {x}" for x in pair)
             raise PolicyError(
                 f"{policy_name(path)} was made for {had}, but this game has {wanted} "
                 f"({game.name} {game.version}, {game.players} players)"

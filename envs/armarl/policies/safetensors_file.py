@@ -19,8 +19,9 @@ from armarl.networks.policy_network import Tensors
 FORMAT = "armarl-policy-4"
 
 
-# Formats of earlier versions that can still be read. The first has no judges. The second also has
-# no parts for a board. The third also has no trunk, not even in its description of the network.
+# Earlier formats that can still be read, newest first. Files of format 3 contain no judges. Files
+# of format 2 also contain no parts for a board. Files of format 1 also contain no trunk, and their
+# description of the network does not mention one.
 EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 
 
@@ -43,7 +44,7 @@ class PolicyError(ValueError):
         >>> try:
         ...     armarl.load_policy("armadora-2p", game)
         ... except armarl.PolicyError as error:
-        ...     print("was made for players 2, but this game has players 3" in str(error))
+        ...     print("was made for 2 players, but this game has 3 players" in str(error))
         True
     """
 

@@ -65,9 +65,9 @@ def _is_wrapper_of_ours(part: Part) -> bool:
 
 
 def _is_made_of_ours(player: Player) -> bool:
-    """Return whether a player and all players that it wraps have classes in `_OURS`.
+    """Return whether a player and all players that it wraps have classes from the modules `_OURS`.
 
-    Subclasses of these classes do not count.
+    Subclasses from other modules do not count.
     """
     asked = list(everybody(player))
     return len(asked) <= _MOST_AROUND and all(

@@ -80,7 +80,7 @@ def test_ids_out_of_range_are_refused():
             table.game.actions.text(action)
         assert "there is no action" in table.game.explain(table.states[0], action)
     for seat in (-1, 2):
-        with pytest.raises(ValueError, match="seat must be in 0 to 1"):
+        with pytest.raises(ValueError, match="seat must be from 0 to 1"):
             table.game.describe(table.states[0], seat)
 
 

@@ -223,8 +223,8 @@ class OpponentPool:
         """
         if len(set(snapshots)) < len(snapshots) or len(snapshots) > self._config.pool_size + 1:
             raise ValueError(
-                f"the pool can have at most {self._config.pool_size + 1} different earlier "
-                f"versions, got {snapshots}"
+                f"the pool must have at most {self._config.pool_size + 1} earlier versions, none "
+                f"of them twice, got {snapshots}"
             )
         for path in map(self._path, snapshots):
             if not path.is_file():

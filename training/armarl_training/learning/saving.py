@@ -219,7 +219,7 @@ def check_range(saved: NDArray[Any], lowest: int, highest: int, what: str) -> No
         raise ValueError(f"{what} must be int64, got {saved.dtype}")
     outside = saved[(saved < lowest) | (saved > highest)]
     if outside.size:
-        raise ValueError(f"{what} must be in {lowest} to {highest}, not {outside[0]}")
+        raise ValueError(f"{what} must be from {lowest} to {highest}, not {outside[0]}")
 
 
 AVERAGE = "average"

@@ -212,7 +212,7 @@ def move_average(
 
 
 def newest_weight(averaging: float, steps: int) -> float:
-    """Return the share of the newest weights in their average, after a number of steps.
+    """Return the coefficient of the newest weights in the average, after a number of steps.
 
     At first the average is the plain mean of all weights so far. In a purely exponential average,
     the initial weights would dominate for thousands of steps.

@@ -45,7 +45,7 @@ MOST_MEN = 5  # maximum number of bands counted on a post
     HOLDS_LAIR,  # owning at least 4 territories of any lair
     POST,  # each post owned
     CENTRE_POST,  # owning the Centre, in addition to POST
-    BAND_ON_POST,  # each band on an own post, up to MOST_MEN per post
+    BAND_ON_POST,  # each band on one of the colour's posts, up to MOST_MEN per post
     ENEMY_CITY,  # each city owned in an enemy lair, up to the 4 that ADA-27 needs
     CENTRAL_TERRITORY,  # each central territory owned
     ONE_SHORT,  # being one territory short of victory (ADA-27)

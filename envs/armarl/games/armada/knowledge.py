@@ -261,7 +261,7 @@ def _holder(s: State, seat: Int, cell: Int) -> Int:
 
 @kernel
 def _first_cell(s: State, seat: Int, player: Int) -> Int:
-    """Return the first cell of a player's hand."""
+    """Return the index in `s.deck` at which a player's hand begins, after `_lay_out`."""
     first = np.int64(s.deck_size)
     for other in range(player):
         if other != seat:

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
     BREAK_GOAL,  # goal: a territory of an enemy that has claimed victory
     BREAK_POST_GOAL,  # goal: a post of such an enemy
     NEARLY_GOAL,  # goal: a city whose enemy owner needs at most one more city (ADA-27)
-    MAN_GOAL,  # goal: an own post with too few bands to hold it
+    MAN_GOAL,  # goal: a post of the colour with too few bands to hold it
     MAN_VICTORY_GOAL,  # goal: such a post, if the colour is in victory
-    MAN_CITY_GOAL,  # goal: an own city in an enemy lair with too few bands to hold it
-    DEFEND_GOAL,  # goal: an own territory in the colour's lair without bands, next to enemy bands
+    MAN_CITY_GOAL,  # goal: a city of the colour in an enemy lair with too few bands to hold it
+    DEFEND_GOAL,  # goal: the colour's territory in its lair, without bands, next to enemy bands
     ABANDONED_GOAL,  # goal: unguarded gold, if the colour needs gold
     CITY_GARRISON,  # bands needed to hold a city of an enemy lair
     HOME_GARRISON,  # bands needed to hold a city of the colour's own lair
-    HUNGRY,  # lowest number of bands in the reserve at which gold is carried home
+    HUNGRY,  # gold is carried home only if the reserve has at least this many bands
     STEP,  # cost of crossing a border
     EMBARK,  # additional cost of boarding a ship
     BLOCKED,  # additional cost of sailing to a square with a ship

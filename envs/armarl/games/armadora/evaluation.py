@@ -105,9 +105,9 @@ def _step_weight(s: State, squares: Int) -> Real:
 
 @kernel
 def _hands_of(s: State) -> tuple[Any, Any, Any, Any, Any]:
-    """Return the points in hand of sides 0 to 2, their weight, and the variance added to leads.
+    """Return the points in hand of sides 0 to 2, and two numbers for each free square near a mine.
 
-    The weight and the variance apply to each free square near a mine.
+    These numbers are the weight of the points, and the variance that the square adds to a lead.
     """
     hand_0, hand_1, hand_2 = _points_in_hand(s, 0), _points_in_hand(s, 1), _points_in_hand(s, 2)
     per_free_square = 1.0 / max(count(s.free), 1)

@@ -180,7 +180,10 @@ def _offer_power(s: State, mask: Mask) -> None:
 
 @inlined
 def _in_range(s: State, player: Int) -> Int:
-    """ARM-26: return the opposing Warriors in non-full territories (ARM-27) with an own Warrior."""
+    """ARM-26: return the opposing Warriors in territories that have a Warrior of the player.
+
+    Full territories do not count (ARM-27).
+    """
     own = territory(s, s.warriors[player])
     return opposing_warriors(s, player) & own & territory(s, s.free)
 
@@ -274,7 +277,7 @@ def _place_palisade(s: State, line: Int) -> None:
 
 @inlined
 def _reinforce(s: State, square: Int) -> None:
-    """ARM-28: put the player's reinforcement on an own Warrior."""
+    """ARM-28: put the player's reinforcement on a Warrior of the player."""
     s.reinforced[square] = s.to_move + 1
     s.reinforcements[s.to_move] -= 1
 

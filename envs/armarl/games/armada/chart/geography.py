@@ -125,7 +125,7 @@ class Chart:
 
     @cached_property
     def farthest(self) -> tuple[int, ...]:
-        """ADA-12: the lair that is farthest from each lair, in play order.
+        """ADA-12: for each lair, in play order, the lair that is farthest from it.
 
         The distance between two lairs is the sum of the shortest ways from each city of one to each
         city of the other. If several lairs are farthest, the next but one in play order is chosen

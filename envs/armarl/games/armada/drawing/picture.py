@@ -252,7 +252,7 @@ def _square(ground: Ground, number: int, here: tuple[tuple[str, Any], ...], mark
 
 
 def _turn(scene: Scene) -> str:
-    """Return the colour in turn with its coups left, or the result, in words."""
+    """Return in words whose turn it is, with the coups left, or the result."""
     view = scene.view
     if (result := view["result"]) is not None:
         names = " and ".join(scene.names[winner] for winner in result["winners"])

@@ -344,7 +344,7 @@ def ships_lost(s: State) -> Int:
 
 @kernel
 def _offer_shipyard(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
-    """Offer to put a lost ship on an own city, in any lair, without a ship."""
+    """Offer to put a lost ship on a city of the colour, in any lair, without a ship."""
     if ships_lost(s) == 0 or not holds(s, acting_seat(s), SHIPYARD_CARD):
         return False
     for city in range(ALL_CITIES):
@@ -357,7 +357,7 @@ def _offer_shipyard(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _offer_gold_mine(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
-    """Offer to put gold from the supply on an own territory."""
+    """Offer to put gold from the supply on a territory of the colour."""
     if s.supply_gold == 0 or not holds(s, acting_seat(s), GOLD_MINE_CARD):
         return False
     for territory in range(TERRITORIES):

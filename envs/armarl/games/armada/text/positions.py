@@ -154,7 +154,7 @@ def _stages(s: Any, view: Description) -> list[int]:
 
 
 def _claims(s: Any, view: Description) -> Iterator[list[int]]:
-    """Yield the possible claims. The claim of the colour in turn may be new or due (ADA-28)."""
+    """Yield the possible claims (ADA-28). That of the colour whose turn it is may be new or due."""
     colours = view.words("claims", COLOURS)
     claims = [int(CLAIM_DUE) if colour in colours else 0 for colour in COLOURS]
     yield claims

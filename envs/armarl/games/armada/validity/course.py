@@ -161,7 +161,7 @@ def course_is_right(s: State, fixed: State) -> Int:
 def _claims_are_right(s: State, fixed: State) -> Int:
     """ADA-28: return whether every colour in victory has a claim, and all claims are possible.
 
-    Only the colour in turn may have a new claim, after it has paid a coup.
+    Only the colour whose turn it is may have a new claim, after it has paid a coup.
     """
     for colour in range(FOUR):
         if colour == s.neutral:
@@ -190,7 +190,7 @@ def _may_be_new(s: State, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _colour_in_turn(s: State) -> Int:
-    """ADA-9: return whether the colour in turn follows from the number of turns.
+    """ADA-9: return whether the number of turns gives the colour whose turn it is.
 
     The number includes a turn that ended the game.
     """

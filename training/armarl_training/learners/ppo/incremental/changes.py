@@ -84,7 +84,7 @@ def count_entries(batch: EntryCounts, i: int, thread: int) -> None:
 
 
 def find_entries(batch: EntryFindings, i: int, thread: int) -> None:
-    """Store the changes of row `i`."""
+    """Store in `batch.entries` the changes from the row before to row `i`."""
     mine, entries = own(thread), batch.entries
     _compare(batch.rows, i, mine)
     start = entries.starts[i]
