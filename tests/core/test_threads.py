@@ -121,7 +121,7 @@ def test_the_number_of_threads_can_be_set():
     threads.set_threads(None)
     assert threads.get_threads() == threads.available_cores()
     threads.set_threads(before)
-    with pytest.raises(ValueError, match="in 1 to 256, not 0"):
+    with pytest.raises(ValueError, match="from 1 to 256, not 0"):
         threads.set_threads(0)
     code = "from armarl.core import threads; print(threads.get_threads())"
     for chosen, printed in (("3", "3\n"), ("many", "")):

@@ -49,7 +49,7 @@ def test_a_checkpoint_of_another_run_is_refused(stopped, changes, message):
     ("name", "value", "message"),
     [
         ("states", 255, "is not a valid state of armadora|of another variant"),
-        ("lineups", 99, "lineups must be in"),
+        ("lineups", 99, "lineups must be from"),
     ],
 )
 def test_a_checkpoint_with_invalid_games_is_refused(tmp_path, learner, name, value, message):

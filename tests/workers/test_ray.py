@@ -189,5 +189,5 @@ def test_ray_is_not_asked_if_nothing_listens_at_its_address(
 
 @pytest.mark.parametrize("wrong", [{"workers": 0}, {"retries": -1}])
 def test_wrong_numbers_are_refused(wrong):
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be in"):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be from"):
         RayCluster(**wrong)
