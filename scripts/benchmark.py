@@ -6,7 +6,7 @@ The script prints Markdown tables. `--json FILE` saves the results. To write the
     python scripts/benchmark.py --page
 
 `--against COMMIT` measures this version and an older commit alternately, on one core, and prints
-the ratios of their results.
+the ratios of their results. With `--json FILE` it adds them to the results in FILE.
 
 `pip install '.[bench]'` installs the other packages (peers). The tables also list peers that are
 not installed. The numbers are meaningful only on a machine that runs nothing else.
@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks import aec, gpu, learners, learning, memory, older, ours, search, start
 from benchmarks.frame import Measurement, Settings, machine, measure
-from benchmarks.page import SECTIONS, page
+from benchmarks.page import SECTIONS, comparison, page
 from benchmarks.targets import targets
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "environments"
@@ -69,6 +69,21 @@ def _thinned(groups: Iterator[list[Measurement]]) -> Iterator[list[Measurement]]
     yield list(reversed(first.values()))
 
 
+def _compare(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Compare this version with an older commit. Return the exit status."""
+    rows: list[dict[str, Any]] = []
+    groups = (group for name in arguments.only or COMPARED for group in GROUPS[name]())
+    for row in older.compare(arguments.against, groups, settings):
+        print(f"{row['subject']}, {row['how']}: done", file=sys.stderr, flush=True)
+        rows.append(row)
+    compared = {"commit": arguments.against, "rows": rows}
+    if arguments.json:
+        results = json.loads(arguments.json.read_text("utf-8")) | {"older": compared}
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    print(comparison(compared))
+    return any("failed" in row for row in rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -90,8 +105,7 @@ def main() -> int:
     if arguments.quick:
         settings = Settings(repeats=1, seconds=0.01)
     if arguments.against:
-        groups = (group for name in arguments.only or COMPARED for group in GROUPS[name]())
-        return not older.compare(arguments.against, groups, settings)
+        return _compare(arguments, settings)
     results = run(arguments.only or list(SECTIONS), settings, arguments.quick)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

@@ -8,12 +8,12 @@ with the same options.
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from benchmarks.frame import Measurement, Settings, measure, ratio
 
@@ -34,30 +34,27 @@ def tree_of(commit: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def compare(commit: str, groups: Iterable[list[Measurement]], settings: Settings) -> bool:
-    """Print the ratio of the results of both versions, for each measurement on one core.
+def compare(
+    commit: str, groups: Iterable[list[Measurement]], settings: Settings
+) -> Iterator[dict[str, Any]]:
+    """Measure this version and an older one, and yield a row for each measurement on one core.
 
-    Measurements of other packages are left out.
-
-    Returns:
-        Whether all measurements ran in both versions.
+    A row has `subject`, `how`, `batch` and `unit`, and either `before`, `now` and `ratio` (now to
+    before) or `failed`, a reason. Measurements of other packages are left out.
     """
-    print(f"| | | batch | {commit} | now | now / {commit} |\n| --- | --- | --- | --- | --- | --- |")
-    complete = True
     with tree_of(commit) as folder:
         for ours in (
             m for group in groups for m in group if m.package == "armarl" and m.cores == 1
         ):
             now, before = measure([ours, replace(ours, tree=str(folder))], settings)
-            print(f"| {ours.subject} | {ours.how} | {ours.batch or ''} | ", end="")
+            row = {name: now[name] for name in ("section", "subject", "how", "batch", "unit")}
             if "median" in now and "median" in before:
-                unit, change = ours.unit, ratio(now, before)
-                print(
-                    f"{before['median']:,.0f} {unit} | {now['median']:,.0f} {unit} | {change:.2f} |"
-                )
+                medians = {"before": before["median"], "now": now["median"]}
+                yield {**row, **medians, "ratio": ratio(now, before)}
             else:
-                complete = False
-                faults = [row.get("failed") or row.get("lacking") or "" for row in (before, now)]
-                print(f"{faults[0]} | {faults[1]} | |")
-            sys.stdout.flush()
-    return complete
+                faults = [
+                    f"{when}: {measured.get('failed') or measured.get('lacking')}"
+                    for when, measured in ((commit, before), ("now", now))
+                    if "median" not in measured
+                ]
+                yield {**row, "failed": "; ".join(faults)}

@@ -83,6 +83,8 @@ def page(results: dict[str, Any]) -> str:
     for section in SECTIONS:
         if chosen(rows, section=section):
             parts.append(_section(section, rows))
+    if "older" in results:
+        parts.append(comparison(results["older"]))
     parts.append(_not_measured(rows))
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -160,6 +162,29 @@ def _section(section: str, rows: Rows) -> str:
     if section == "steps":
         lines += ["", *_peers_ahead(own)]
     return "\n".join(lines).rstrip()
+
+
+def comparison(older: dict[str, Any]) -> str:
+    """Return the section that compares this version with an older commit (see `older.compare`)."""
+    commit = older["commit"]
+    lines = [
+        f"## Compared with {commit}",
+        "",
+        "The same measurements of this version and of an older commit on one core, sampled "
+        "alternately. A ratio is the median of the rounds' ratios. Above 1 is faster, except for "
+        "bytes.",
+        "",
+        _line(["", "", "batch", "unit", commit, "now", f"now / {commit}"]),
+        _line(["---"] * 7),
+    ]
+    for row in older["rows"]:
+        cells = [row["subject"], row["how"], str(row["batch"] or ""), row["unit"]]
+        if "failed" in row:
+            cells += [row["failed"], "", ""]
+        else:
+            cells += [number(row["before"]), number(row["now"]), f"{row['ratio']:.2f}"]
+        lines.append(_line(cells))
+    return "\n".join(lines)
 
 
 def _cores(cores: int) -> str:

@@ -13,8 +13,9 @@ from benchmarks.sampling import Sampler
 
 CHUNK = 20  # batch steps between two readings of the clock
 CALL, LOOP = "a jitted call per step", f"a jitted loop of {CHUNK} steps"  # two forms to run Pgx
-PGX_GAMES = ("connect_four", "backgammon", "animal_shogi")
-ENVPOOL_GAMES = ("ConnectFour-v1", "Backgammon-v1")
+# The last two games of Pgx and of EnvPool have hidden information.
+PGX_GAMES = ("connect_four", "backgammon", "animal_shogi", "kuhn_poker", "leduc_holdem")
+ENVPOOL_GAMES = ("ConnectFour-v1", "Backgammon-v1", "KuhnPoker-v1", "LeducHoldem-v1")
 OPEN_SPIEL_GAMES = ("connect_four", "quoridor")
 
 

@@ -38,12 +38,12 @@ def targets(rows: Rows, cores: int) -> list[dict[str, Any]]:
         *(_against_maskable_ppo(rows, subject) for subject in (ARMADORA, ARMADA)),
         *(
             _against_connect_four(rows, game, face, least)
-            for game, least in (("Armadora", 5), ("Armada", 2))
-            for face in aec.FACES
+            for game, wanted in _AEC.items()
+            for face, least in zip(aec.FACES, wanted, strict=True)
         ),
         *(_first_use(rows, game) for game in ("Armadora", "Armada")),
         *(
-            _bytes(rows, f"{title(variant)}: bytes of state", title(variant), memory.STATE, 4096)
+            _bytes(rows, f"{title(variant)}: bytes of state", title(variant), memory.STATE, 1024)
             for variant in memory.VARIANTS
         ),
         _bytes(rows, f"{ARMADORA}: bytes of a million states", ARMADORA, memory.MILLION, 10**9),
@@ -51,6 +51,7 @@ def targets(rows: Rows, cores: int) -> list[dict[str, Any]]:
 
 
 _PLAYOUTS = ((ARMADORA, 6e6), (ADVANCED, 4e6), (ARMADA, 5e5))
+_AEC = {"Armadora": (9, 6), "Armada": (2, 2)}  # for `env()` and for `raw_env()`
 _STEPS = ((ARMADORA, 2e6), (ARMADA, 2.5e5))
 
 

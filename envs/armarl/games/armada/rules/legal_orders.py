@@ -45,6 +45,7 @@ from armarl.games.armada.state import (
     MUTINY_CARD,
     NATIVES_CARD,
     NOBODY,
+    PLACE_ROOM,
     SHIPS,
     SHIPS_EACH,
     SHIPYARD_CARD,
@@ -254,9 +255,8 @@ def may_enrol(s: State, colour: Int) -> Int:
 def payable_gold(s: State, colour: Int) -> Int:
     """ADA-32: return the gold in territories that a colour owns and on ships that it crews."""
     gold = 0
-    for place in range(s.places):
-        if s.owner[place] == colour:
-            gold += s.gold[place]
+    for place in range(PLACE_ROOM):  # a fixed number, so that LLVM vectorises the loop
+        gold += np.int64(s.owner[place] == colour) * s.gold[place]
     return gold
 
 
