@@ -1,8 +1,9 @@
 """Training for ArmaRL, from a configuration to a saved and measured policy.
 
-There are four learners. TD trains judges of positions, and `critic` trains critics of scripted
-play. PPO and sb3-contrib's MaskablePPO train policies. `__init__.pyi` lists the public names. Each
-name is imported when it is first used.
+There are four learners. PPO and sb3-contrib's MaskablePPO train policy networks. TD trains judges:
+value networks whose player tries every legal action and compares the resulting positions. `critic`
+trains critics of scripted play: value networks that improve the choices of a scripted player.
+`__init__.pyi` lists the public names. Each name is imported when it is first used.
 """
 
 import lazy_loader

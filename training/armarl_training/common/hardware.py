@@ -20,7 +20,7 @@ def hardware(device: str) -> dict[str, str | int]:
         "cores": available_cores(),
         "torch": torch.__version__,
     }
-    if device == "cpu" or not torch.cuda.is_available():  # without CUDA, the GPU is simulated
+    if device == "cpu" or not torch.cuda.is_available():  # without CUDA, Numba simulates it
         return found
     return {**found, "gpu": torch.cuda.get_device_name(device)}
 
@@ -47,7 +47,7 @@ def quicker_precision(device: str) -> str:
 
 
 def multiplies_matrices() -> bool:
-    """Return whether the processor has AMX: matrix units many times faster than its other units."""
+    """Return whether the processor has AMX, which multiplies matrices many times faster."""
     return "amx_bf16" in _instructions()
 
 

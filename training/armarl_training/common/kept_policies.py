@@ -48,9 +48,10 @@ def as_kept(folder: Path, name: str | Path) -> Spec:
 
 
 def _copy_of(folder: Path, spec: Spec) -> Path:
-    """Return the path of the copy of a player's policy, chosen so that the player keeps its name.
+    """Return the path of the copy of a player's policy.
 
-    The name is that of the copy's folder, or of folder and file for names such as `RUN/best`.
+    A policy is named after its folder, or after folder and file, as in `RUN/best`. The path of the
+    copy ends in the same way, so the player keeps its name.
     """
     path, name = spec.base.name, called(spec.base.name)
     place = folder / "named" / f"{zlib.crc32(path.encode()):08x}"

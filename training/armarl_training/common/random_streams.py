@@ -14,12 +14,12 @@ class Stream(IntEnum):
     """The purpose of a random stream."""
 
     GAMES = 1  # a shard's games; `more`: the shard's number, and for critics the batch's number
-    LESSONS = 2  # the teacher's games in the head start
+    LESSONS = 2  # the teacher's games, which the network imitates before the training
     UPDATES = 3  # order of the minibatches of ArmaRL's own learners
 
 
 def entropy(seed: int, stream: Stream, *more: int) -> tuple[int, ...]:
-    """Return the entropy that seeds a generator. `more` distinguishes streams for one purpose."""
+    """Return the entropy that seeds a generator. `more` separates streams of the same purpose."""
     return seed, int(stream), *more
 
 

@@ -9,7 +9,7 @@ from armarl.common.files import lock_folder
 
 
 class RunError(RuntimeError):
-    """An error: a run's folder cannot be used this way. The message says what would be right."""
+    """An error: a run's folder cannot be used this way. The message says what to do."""
 
 
 class LockError(RunError):

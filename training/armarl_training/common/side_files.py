@@ -27,7 +27,7 @@ class SideFiles:
         self.failed: set[str] = set()
 
     def attempt(self, name: str, write: Callable[[], object]) -> None:
-        """Write one of the files. If that fails, log one line, unless it also failed last time."""
+        """Write one of the files. If this fails, log a line, unless the last attempt failed too."""
         try:
             write()
         except Exception as error:  # TensorBoard's thread may raise any error

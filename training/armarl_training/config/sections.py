@@ -180,7 +180,7 @@ class CriticConfig(Section):
 
 
 class EarlyRewardConfig(Section):
-    """A second reward at the start of the training that says more about a game than who won."""
+    """A second, more informative reward at the start of the training, such as gold."""
 
     reward: str | None = Field(None, description="name of the reward, such as gold")
     until: Real = Field(

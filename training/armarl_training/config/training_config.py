@@ -437,7 +437,7 @@ def _path(key: str) -> list[str]:
 
 
 def _as_it_comes(sections: list[str]) -> dict[str, Any]:
-    """Return the mapping that an override changes if the file lacks it: the default, or {}."""
+    """Return the content of a section that the file lacks, before an override changes it."""
     if sections == ["opponents", "players"]:
         return OpponentConfig().players  # type: ignore[call-arg]
     return {}

@@ -1,7 +1,7 @@
 """Advantages and value targets of every decision, seat by seat (Schulman et al., 2016).
 
 In a game with several seats, the next step after a seat's decision is that seat's own next
-decision. The moves of the other seats between them are part of its environment. A seat therefore
+decision. The moves of other seats in between are part of the seat's environment. A seat therefore
 gets its return at its last decision of the game, no matter which seat ended the game. Each partner
 gets the return of their side.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Course(NamedTuple):
-    """Arguments of `look_back`: a rollout and the arrays to write, see `seat_advantages`."""
+    """Arguments of `look_back`: a rollout and the arrays for its results, see `seat_advantages`."""
 
     movers: NDArray[np.int64]
     learners: NDArray[np.bool_]
@@ -52,13 +52,15 @@ def seat_advantages(
 
     Args:
         movers: the seat that decided, int64, shape (steps, games).
-        learners: whether the learner decided, and in the last row whether it decides next, bool,
-            shape (steps + 1, games).
-        ends: not PLAYING where the decision ended its game, int8, shape (steps, games). The next
-            step then starts a new game.
+        learners: whether the learner (not an opponent) decided, bool, shape (steps + 1, games).
+            The last row says whether the learner decides next, after the rollout.
+        ends: a value other than PLAYING where the decision ended its game, int8, shape (steps,
+            games). The next step then starts a new game.
         rewards: every seat's return at the end of a game, float32, shape (steps, games, players).
-        values: every seat's value before the decision, float32, shape (steps, games, players).
-        last_values: every seat's value after the last step, float32, shape (games, players).
+        values: the critic's value of every seat before the decision, float32, shape (steps, games,
+            players).
+        last_values: the critic's value of every seat after the last step, float32, shape (games,
+            players).
         policy_lambda: lambda of the advantages.
         value_lambda: lambda of the value targets.
         device: the device of the arrays.
@@ -91,15 +93,15 @@ def seat_advantages(
 def look_back(course: Course, i: int, thread: int) -> None:
     """Go backwards through game `i` and write its advantages and targets.
 
-    The critic learns only from positions where the learner decides, so only the values of these
+    The critic learns only from positions where the learner decides, so only its values of these
     positions are used. Where an opponent is to move, the critic would assume that the learner
-    moves. If the rollout stops with an opponent to move, the game is known only up to the learner's
-    last decision, and that decision gets advantage 0.
+    moves. If the rollout stops with an opponent to move, the value at the learner's last decision
+    is used as the value after that decision, whose advantage is then 0.
     """
     scratch = course.scratch[own(thread)]
     steps, _, players = course.values.shape
-    # For each seat: the value at its next decision, or its return; the advantage of that decision;
-    # and the lambda-return minus the value at that decision.
+    # For each seat: the value at its next decision, or the seat's return if there is none; the
+    # advantage of this next decision; and its lambda-return minus its value.
     following, advantage, surplus = scratch[0], scratch[1], scratch[2]
     for seat in range(players):
         following[seat], advantage[seat], surplus[seat] = course.last_values[i, seat], 0.0, 0.0
@@ -135,10 +137,10 @@ def lambda_returns(
     """Compute the lambda-returns, the targets of the values before each action.
 
     Args:
-        ends: not PLAYING where the action ended its game, shape (steps, games).
-        cut: whether the return is cut because the action was random (Watkins, 1989), shape
-            (steps, games). The target of such an action is the value before it, and earlier returns
-            end with this value.
+        ends: a value other than PLAYING where the action ended its game, shape (steps, games).
+        cut: whether returns are cut at the action because it was random (Watkins, 1989), shape
+            (steps, games). The target of such an action is the value before it, and the returns of
+            earlier actions end with this value.
         outcomes: the true outcome at the end of a game, shape (steps, games, ...).
         values: the predicted outcome before each action, shape (steps + 1, games, ...).
         value_lambda: lambda of the returns.

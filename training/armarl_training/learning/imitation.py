@@ -1,8 +1,8 @@
-"""Imitation data for a head start: positions of whole games with a teacher's choices.
+"""Imitation data: positions of whole games with a teacher's choices.
 
-The learner imitates the teacher's choice at every position. Sometimes the game continues with a
-random action instead, so that the learner also sees positions that the teacher would not reach. The
-value network learns from the results of the games.
+Before the training, the learner imitates the teacher's choice at every position. Sometimes the game
+continues with a random action instead, so that the learner also sees positions that the teacher
+would not reach. The value network learns from the results of the games.
 """
 
 from __future__ import annotations

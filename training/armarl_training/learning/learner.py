@@ -1,10 +1,11 @@
 """The interface between a run and its learner.
 
 A *run* owns its folder, the clock, the configuration and the checkpoint file. The *pool* owns the
-opponents. The *learner* owns its networks, its optimiser, its games in play and all their random
-generators. Each of them saves its own state, with the shared functions of `saving`. A learner is a
-class with an entry in `config.learner_kinds`: `ppo`, `td` and `critic` are implemented in this
-package, and `maskable_ppo` uses sb3-contrib. A learner in user code is named as `module:Class`.
+opponents. The *learner* owns its networks, its optimiser, its running games and all their random
+generators. Run, pool and learner each save their own state, with the functions of `saving`. A
+learner is a class with an entry in `config.learner_kinds`: `ppo`, `td` and `critic` are implemented
+in this package, and `maskable_ppo` uses sb3-contrib. The configuration names a learner in user code
+as `module:Class`.
 """
 
 from __future__ import annotations
@@ -48,13 +49,17 @@ class Learner(Protocol):
             done: the fraction of the training that is over, in [0, 1]. Rates change with it.
 
         Returns:
-            Statistics to plot, numbers by name. A name must not be one of the run's own columns,
-            such as `decisions`; see `progress`.
+            Statistics to plot, as numbers by name. A name must not be that of a column that the run
+            itself writes, such as `decisions`; see `progress`.
         """
         ...
 
     def imitate(self, data: ImitationData, rate: float) -> float:
-        """Make one pass over a teacher's games, and return the fraction of correct predictions."""
+        """Learn a teacher's choices in one pass over its games.
+
+        Returns:
+            The fraction of positions where the learner predicts the teacher's choice.
+        """
         ...
 
     def recent(self) -> dict[str, float]:
@@ -62,7 +67,7 @@ class Learner(Protocol):
         ...
 
     def in_play(self) -> NDArray[np.int64]:
-        """Return the slots of all players in running games. LEARNER may be among them."""
+        """Return the pool slots of all players in running games. LEARNER may be among them."""
         ...
 
     def policy(self, *, average: bool) -> NetworkPlayer:

@@ -1,9 +1,10 @@
-"""The pool of opponents. They are drawn for each game, and play the sides that are not learning.
+"""The pool of opponents. In each game with opponents, they play all sides but the learner's.
 
-Games in play refer to slots of the pool, so a slot keeps its player while a game uses it. The first
-slots contain the players of the configuration, in their order. Then come earlier versions of the
-policy, which have `pool_size` + 1 slots. In a full pool, the oldest version gets no new games. When
-its last game has ended, the next version takes its slot.
+A running game stores the slots of its opponents (their indices in the pool). A slot therefore keeps
+its player while a game uses the slot. The first slots contain the players of the configuration, in
+their order. Then come earlier versions of the policy, which have `pool_size` + 1 slots. In a full
+pool, the oldest version gets no new games. When its last game has ended, the next version takes its
+slot.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ class OpponentPool:
 
     Attributes:
         players: the player of each slot.
-        snapshots: number of decisions at which each earlier version was taken, by slot.
+        snapshots: for each earlier version, in the order of the slots, the number of decisions
+            that the learner had learned from when the version was saved.
     """
 
     def __init__(
@@ -109,16 +111,18 @@ class OpponentPool:
 
     @property
     def weights(self) -> list[float]:
-        """The weight of each slot in the draw. The earlier versions share one weight."""
+        """The weight of each slot in the draw. Earlier versions share `earlier` equally."""
         weights = list(self._config.players.values())
         met = sorted(self.snapshots)[-self._config.pool_size :]
         share = self._config.earlier / max(len(met), 1)
         return weights + [share * (taken in met) for taken in self.snapshots]
 
     def draw(self, rng: np.random.Generator, games: int, sides: int) -> NDArray[np.int64]:
-        """Draw the slots that play the other sides of new games, clockwise: (games, sides - 1).
+        """Draw the slot for each side but the learner's in new games, clockwise.
 
-        In a game of the learner against itself, all entries of the row are LEARNER.
+        Returns:
+            The slots, shape (games, sides - 1). If the learner plays against itself in a game, all
+            entries of the game's row are LEARNER.
         """
         theirs = rng.random(games) < self._config.share
         weights = np.array(self.weights)
@@ -128,7 +132,7 @@ class OpponentPool:
         return np.where(theirs[:, None], slots, LEARNER)
 
     def lineups(self, rng: np.random.Generator, games: int) -> NDArray[np.int64]:
-        """Draw the slot in each seat of new games, or LEARNER: (games, players).
+        """Draw the slot for each seat of new games, or LEARNER: shape (games, players).
 
         The learner plays at least one side, which is drawn at random.
         """
@@ -137,7 +141,7 @@ class OpponentPool:
         sides = np.array(self._game.sides)
         number = int(sides.max()) + 1
         own = rng.integers(number, size=games)
-        # Column k is the side that is k places clockwise from the learner's.
+        # Column k is the side that is k places clockwise from the learner's side.
         held = np.full((games, number), LEARNER)
         held[:, 1:] = self.draw(rng, games, number)
         return np.take_along_axis(held, (sides - own[:, None]) % number, axis=1)
@@ -162,7 +166,7 @@ class OpponentPool:
                 returns.append(float(rewards[i, seat]))
 
     def due(self, decisions: int, in_play: Callable[[], NDArray[np.int64]]) -> bool:
-        """Return whether it is time to add the policy to the pool, and a slot is free.
+        """Return whether to add the policy to the pool now: it is time, and a slot is free.
 
         Args:
             decisions: number of decisions so far.
@@ -243,7 +247,7 @@ class OpponentPool:
         for path in self._folder.glob("*.safetensors"):
             ours = path.stem.isdecimal() and path == self._path(int(path.stem))
             if ours and path not in kept:
-                with suppress(OSError):  # it is a folder, or its folder is not writable
+                with suppress(OSError):  # `path` is a folder, or the pool's folder is not writable
                     path.unlink()
 
     @property

@@ -1,8 +1,8 @@
 """The reward that a run maximises: one of the game's rewards, or a function of the user.
 
-Such a function is named as `module:function`. It is called as `function(game, states)` with the
-final states of finished games, records of shape (n,). Its result is the return of every seat, shape
-(n, players). Some of these games may have been cut short by the rules.
+The configuration names a function as `module:function`. It is called as `function(game, states)`
+with the final states of finished games, records of shape (n,). Its result is the return of every
+seat, shape (n, players). Some of the games may have been cut short by the rules.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from armarl.players.protocol import no_exit
 from armarl_training.config.learner_kinds import is_from_outside
 
 _NEAR = 1e-6  # sums of returns that are this close to 0 count as 0
-_TRIED = 64  # number of random games in which a function is tried before a run
+_TRIED = 64  # number of random games on which a user's function is tested before a run
 
 
 class RewardError(ValueError):
@@ -33,8 +33,8 @@ class Reward:
 
     Attributes:
         name: name of the reward in the configuration.
-        compiled: the game's reward that compiled loops compute. If the reward is a function, its
-            results replace theirs.
+        compiled: the game's reward that compiled loops compute. If the reward is a user's function,
+            the results of the function replace the results of the loops.
         is_own: whether the reward is a function of the user.
     """
 

@@ -47,7 +47,7 @@ class ShardedLearner:
         networks: Mapping[str, nn.Module],
         shards: Shards,
     ) -> None:
-        """Create a learner. The networks, which include `playing`, must be on their device."""
+        """Create a learner. `networks` must include `playing` and be on their device already."""
         self._config, self._game, self._playing = config, game, playing
         self.networks, self.shards = networks, shards
         learning = (network for name, network in networks.items() if name != AVERAGE)
@@ -70,7 +70,7 @@ class ShardedLearner:
     def _descend(
         self, loss: torch.Tensor, network: nn.Module, average: nn.Module, averaging: float
     ) -> float:
-        """Take an optimiser step for a network, and update its average.
+        """Take an optimiser step for a network, and update its averaged weights.
 
         Returns:
             The norm of the gradient.

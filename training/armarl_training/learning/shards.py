@@ -1,6 +1,6 @@
-"""The games in play, split into shards with their own random numbers, played here or on a cluster.
+"""Shards: groups of running games with their own random numbers, played here or on a cluster.
 
-The games of a shard depend only on its state, its number, the networks and the pool. A shard
+The games of a shard depend only on the shard's state and number, the networks and the pool. A shard
 therefore plays the same games on any machine, even if its rollout is repeated because a worker of
 the cluster died.
 """
@@ -29,7 +29,7 @@ Weights = Mapping[str, Any]  # arrays, or torch's tensors
 
 
 class Games(Protocol):
-    """A shard: games in play, their lineups and their random state.
+    """A shard: running games, their lineups (the player in each seat) and their random state.
 
     Attributes:
         recent: the learner's latest returns, by opponent.
@@ -39,7 +39,7 @@ class Games(Protocol):
     def recent(self) -> Mapping[str, Sequence[float]]: ...
 
     def in_play(self) -> NDArray[np.int64]:
-        """Return the slots of all players in running games. LEARNER may be among them."""
+        """Return the pool slots of all players in running games. LEARNER may be among them."""
         ...
 
     def play(self, networks: Weights, done: float) -> Any:
@@ -85,7 +85,7 @@ class Job(NamedTuple):
 
 
 class Shards:
-    """All games in play, as a list of shards.
+    """All running games of a learner, as a list of shards.
 
     Attributes:
         parts: the shards.
@@ -180,5 +180,5 @@ def _game(name: str, options: str) -> Game:
 
 
 def flat(array: Any) -> Any:
-    """Merge the first two axes. Other axes may be empty, as in games without hidden features."""
+    """Merge the first two axes. Other axes may have size 0, as in games without hidden features."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])

@@ -1,9 +1,9 @@
-"""Transfer of a saved policy to another table of its game, where a training starts with it.
+"""Transfer of a saved policy to another table of its game, so that a training can start from it.
 
-A *table* is a game with its options, such as the number of players. In plain layers, the first
-layer has a column for each entry of the observation, and the last layer has a row for each action.
-Entries and actions of both tables keep their weights. Entries and actions that only the new table
-has start with zero weights.
+A *table* is a game with its options, such as the number of players. Only plain networks (without
+layers over board cells) can be transferred. Their first layer has a column for each entry of the
+observation, and their last layer has a row for each action. Entries and actions of both tables keep
+their weights. Entries and actions that only the new table has start with zero weights.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
         The transferred policy, or the same policy if it was trained at this table.
 
     Raises:
-        ValueError: the policy is for another game or board, is a judge of positions, or has layers
-            over board cells.
+        ValueError: the policy is for another game or board, is a judge (a value network that
+            compares the actions), or has layers over board cells.
     """
     before = policy.game
     if before.variant == game.variant:
@@ -58,8 +58,8 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
 def shared_entries(before: ObservationTable, after: ObservationTable) -> NDArray[np.int64]:
     """Return the index in `before` of each entry of `after`, or -1: int64 (after.size,).
 
-    A block may have one part per seat, in the order of play from the observing seat. Both tables
-    share the parts of the seats that both have.
+    A block of the observation may have one part per seat, in the order of play from the observing
+    seat. If one table has fewer seats, only the parts of its seats are shared.
     """
     shared = np.full(after.size, -1)
     theirs, ours = _numbers(before), _numbers(after)
@@ -72,7 +72,7 @@ def shared_entries(before: ObservationTable, after: ObservationTable) -> NDArray
 
 
 def _same_board(before: Board | None, after: Board | None) -> bool:
-    """Return whether each place number means the same place on both boards."""
+    """Return whether each place index means the same place on both boards."""
     if before is None or after is None:
         return before is after
     if before.shape != after.shape or before.constants.keys() != after.constants.keys():
@@ -81,7 +81,7 @@ def _same_board(before: Board | None, after: Board | None) -> bool:
 
 
 def _fixed(board: Board) -> list[NDArray[Any]]:
-    """Return the arrays that distinguish a board's places."""
+    """Return the arrays that differ if two boards have different places."""
     constants = [board.constants[name] for name in sorted(board.constants)]
     return [*constants, *(a for a in (board.edges, board.edge_kinds) if a is not None)]
 

@@ -1,4 +1,7 @@
-"""Training of critics of scripted play: `critic_learner` and its `critic_games`."""
+"""Training of critics of scripted play: value networks that improve a scripted player's choices.
+
+Start with `critic_learner`. `critic_games` plays its games.
+"""
 
 from armarl_training.learners.critic.critic_learner import CriticLearner
 

@@ -1,4 +1,7 @@
-"""TD(lambda) training of position judges: `td_learner` and its `td_games`."""
+"""TD(lambda) training of judges: networks that estimate the value of a position for every seat.
+
+Start with `td_learner`. `td_games` plays its games.
+"""
 
 from armarl_training.learners.td.td_learner import TD
 
