@@ -18,8 +18,8 @@ from armarl.core.game import Game
 Lineup = tuple[int, ...]
 KINDS = ("round-robin", "ladder", "field")
 MOST_LINEUPS = 100_000  # maximum number of lineups in a tournament
-# Maximum number of players in a tournament. For this number, the intervals of all pairs take a
-# minute or two on one core.
+# Maximum number of players in a tournament. With this many players, computing the confidence
+# intervals of all pairs takes a minute or two on one core.
 MOST_ENTRANTS = 100
 _ALL_UP_TO = 3  # maximum number of places for which all arrangements are always played
 
@@ -104,7 +104,7 @@ def tables(lineup: Lineup, game: Game, mixed: bool = False, every: bool = False)
 
 
 def members(seatings: Sequence[Lineup], game: Game, entrants: int) -> NDArray[np.float64]:
-    """Return each entrant's share of each side, (tables, sides, entrants); see `ratings.Tally`."""
+    """Return the fraction of each side's seats that each entrant has, (tables, sides, entrants)."""
     sides = np.array(game.sides)
     found = np.zeros((len(seatings), sides.max() + 1, entrants))
     for t, table in enumerate(seatings):
@@ -118,7 +118,11 @@ def _places(game: Game, mixed: bool) -> int:
 
 
 def _filled(group: Lineup, places: int) -> list[Lineup]:
-    """Return the lineups of a group. In each lineup, a different member fills all spare places."""
+    """Return the lineups of a group of entrants, sorted.
+
+    If the group has fewer members than places, there is one lineup per member, which fills all
+    spare places.
+    """
     if len(group) == places:
         return [group]
     spare = places - len(group)

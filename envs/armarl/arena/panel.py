@@ -1,9 +1,9 @@
 """The panel: a fixed, varied set of opponents for measuring players.
 
-One opponent is not enough. A deterministic opponent can be learnt by heart, and a player that beats
-one opponent may lose to a weaker one. The panel has weak and strong players, with and without
-randomness. Some of them are *held out*: use them to measure players, never to train them. A game
-adds its own players (`PANEL` and `HELD_OUT` in its `rivals` module).
+One opponent is not enough. A policy can memorise how to beat a deterministic opponent, and a player
+that beats one opponent may lose to a weaker one. The panel has weak and strong players, with and
+without randomness. Some panel players are *held out*: never train against them, only measure
+against them. A game adds its own players (`PANEL` and `HELD_OUT` in its `rivals` module).
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def play_panel(
     Args:
         game: a game, or a game's name for its default options.
         player: the player to measure.
-        games: number of games against each member, rounded up to whole deals.
+        games: number of games against each member. It is rounded up so that every deal is played
+            in every rotation of the seats.
         seed: the seed. The same seed repeats the result exactly. The match against member `k` has
             the seed `seed + k`.
         workers: as in `play_match`.

@@ -2,6 +2,9 @@
 
 A file may come from a stranger, and most of its metadata is checked only here. `read_card` leaves
 out missing entries and refuses entries of the wrong type.
+
+A training curve has one row per evaluation during training. The opponents in these evaluations are
+called anchors.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from armarl.policies.safetensors_file import PolicyError
 from armarl.policies.saved_policy import policy_file, read_policy
 from armarl.policies.weight_kinds import weight_kind
 
-WINS = "wins/"  # prefix of an anchor's name in a row of a training curve
+WINS = "wins/"  # a row of a training curve has the win rate against an anchor under "wins/ANCHOR"
 _LARGEST = 1e15  # numbers in metadata must have smaller absolute values
 _KINDS: Mapping[type, str] = {
     int: "a whole number",
@@ -45,9 +48,10 @@ class Training(NamedTuple):
         decisions: number of decisions.
         minutes: total training time in minutes.
         threads: number of threads.
-        share: share of the training games in which opponents played, 0 to 1.
-        rivals: each of these opponents, with its share of the games with opponents.
-        head_start: the policy or the teacher's games from which training started, as text.
+        share: fraction of the training games that had opponents, 0 to 1.
+        rivals: for each opponent, its fraction of the games with opponents.
+        head_start: the policy from which training started, or the teacher whose games it imitated
+            first, or both, as text.
         curve: results against the anchors during training.
         hardware: the hardware of the run.
     """
@@ -70,7 +74,7 @@ class Measured(NamedTuple):
     Attributes:
         rival: the opponent's specification.
         held_out: True if training did not use a player with this specification as an opponent, a
-            teacher or an adviser.
+            teacher or an adviser (a player whose choices are an input of the policy).
         seed: seed of the match.
         standing: the policy's result (not the opponent's).
         version: the version of the game in this match.
@@ -182,7 +186,7 @@ def _found(said: Any, place: str, kind: type[T]) -> T | None:
 
 
 def _checked(value: Any, place: str, kind: type[T]) -> T:
-    """Return a value after a check of its type. Where a float is needed, an int is valid.
+    """Check the type of a value and return the value. An int is valid where a float is needed.
 
     Raises:
         ValueError: the value is of another type, NaN, or too large.
@@ -283,7 +287,7 @@ def _strength(metadata: Any) -> list[Measured]:
 def _met(metadata: Any) -> set[str]:
     """Return the names of players that training used: opponents, the teacher and advisers.
 
-    Matches use the same names.
+    The names have the form that matches use for players.
     """
     config = "training.config"
     players = _numbers(metadata, f"{config}.opponents.players")

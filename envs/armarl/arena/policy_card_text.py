@@ -9,7 +9,7 @@ from typing import TypeVar
 from armarl.arena.policy_card import WINS, Card, Measured, Row, Training
 from armarl.common.messages import listed, printable
 
-_MOST_SHOWN = 6  # maximum number of curve rows, so that a card with 15 rivals fits into 40 lines
+_MOST_SHOWN = 6  # maximum number of curve rows; a card with 15 opponents then fits into 40 lines
 _WIDTH, _LABEL, _BAR = 100, 10, 24  # widths of a line, a label, and a curve's longest bar
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ def facts(card: Card) -> dict[str, str]:
 
 
 def table(card: Card) -> str:
-    """Format the game that a policy plays, with its options.
+    """Return as text the game that a policy plays, with its options.
 
     Example:
         >>> from armarl import read_card
@@ -60,7 +60,7 @@ def table(card: Card) -> str:
 
 
 def versions(card: Card) -> str:
-    """Format the versions of the rules under which a policy was trained and measured.
+    """Return as text the versions of the rules under which a policy was trained and measured.
 
     Example:
         >>> from armarl import read_card
@@ -76,7 +76,7 @@ def versions(card: Card) -> str:
 
 
 def version_note(card: Card, measured: Measured) -> str:
-    """Return " (version N)" if another match of the card had later rules than this one, else ""."""
+    """Return " (version N)" if another match of the card used later rules, otherwise ""."""
     versions = [match.version or 0 for match in card.strength]
     return f" (version {measured.version})" if (measured.version or 0) < max(versions) else ""
 

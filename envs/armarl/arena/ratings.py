@@ -44,9 +44,9 @@ _RIDGE = 1e-6  # weight of a penalty that fixes the mean strength, but not stren
 # Newton's method: maximum number of steps, then maximum step and precision in units of strength.
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7
 _WIDEST = 5000 / ELO  # maximum distance of an interval's end from the rating, in units of strength
-_DOUBT = 4.0  # information (1 / variance) at which both errors have equal weight, see `trust`
+_DOUBT = 4.0  # information (1 / variance) at which the two errors are weighted equally, see `trust`
 _CLOSE_END = 1e-4  # precision of an interval's end, in units of strength
-AT_ONCE = 1 << 25  # maximum number of floats in one portion of a large array
+AT_ONCE = 1 << 25  # maximum number of floats in one portion of an array that is processed in parts
 _LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # lower bounds of a divisor and a logarithm's argument
 
 
@@ -91,7 +91,7 @@ class Ratings:
 
     Attributes:
         players: ratings relative to the anchor, (players,). The anchor has exactly 0.
-        differences: rating of the row's player minus the column's, (players, players).
+        differences: rating of the row's player minus that of the column's, (players, players).
         seats: value of each place relative to the mean of all places, (sides,).
     """
 
@@ -149,7 +149,7 @@ def _part(found: Estimates, first: int, last: int | None) -> Estimates:
 
 
 def _square(upper: Estimates, players: int) -> Estimates:
-    """Return the differences of pairs as full antisymmetric matrices."""
+    """Return the differences of pairs, given once per pair, as full antisymmetric matrices."""
     i, j = np.triu_indices(players, 1)
     value, low, high, error = np.zeros((4, players, players))
     value[i, j], low[i, j], high[i, j], error[i, j] = upper
@@ -182,7 +182,7 @@ class _Model(NamedTuple):
 
     @property
     def portion(self) -> int:
-        """Number of tallies that are fitted together. It is limited to keep the arrays small."""
+        """Number of tallies that are fitted in one batch, limited to keep the arrays small."""
         tables, sides, size = self.design.shape
         return int(max(1, AT_ONCE // (tables * sides * size + size * size)))
 
@@ -330,7 +330,7 @@ def _ends(
     guess: Floats,
     widest: Floats,
 ) -> Floats:
-    """Return the upper ends of one portion of contrasts, at most `widest` (see `_highest`)."""
+    """Return the upper ends of some contrasts' intervals, at most `widest` (see `_highest`)."""
     most = _log_likelihood(model, totals, best[None])
     strengths, ends = np.tile(best, (len(rows), 1)), guess
     for _ in range(_STEPS):

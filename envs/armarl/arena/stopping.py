@@ -22,7 +22,9 @@ Floats = NDArray[np.float64]
 MOST_ELO = 2000.0
 _LEAST_DEALS = 8  # minimum to decide: fewer deals do not show the distribution of scores
 _STEPS = 60  # bisection steps
-_SPARE = 1e-3  # weight of a pseudo-deal for each of the scores 0 and 1, which keeps them possible
+# Weight of two pseudo-deals with the scores 0 and 1. They keep these scores possible even if no
+# real deal has them.
+_SPARE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def is_stronger(
     """Test whether A is stronger than B, using A's mean score in each deal.
 
     Args:
-        scores: A's mean scores of the deals, in [0, 1], in order.
+        scores: A's mean score in each deal, in [0, 1], in the order of play.
         elo0: A's largest lead in Elo points under the hypothesis that A is not stronger.
         elo1: A's smallest lead in Elo points under the hypothesis that A is stronger.
         alpha: probability of deciding for A when its lead is `elo0`.
@@ -102,7 +104,7 @@ def expected_score(elo: float) -> float:
 
 
 def log_likelihood_ratio(scores: Sequence[float], mean0: float, mean1: float) -> float:
-    """Return the log of the likelihood ratio of the scores, of `mean1` to `mean0`."""
+    """Return the log likelihood ratio of the scores: mean `mean1` against mean `mean0`."""
     values, counts = np.unique(np.asarray([0.0, 1.0, *scores]), return_counts=True)
     weights = counts.astype(float)
     weights[[0, -1]] -= 1 - _SPARE
@@ -111,7 +113,7 @@ def log_likelihood_ratio(scores: Sequence[float], mean0: float, mean1: float) ->
 
 
 def _likeliest(values: Floats, part: Floats, mean: float) -> Floats:
-    """Return the distribution on `values` with this mean under which `part` is most likely.
+    """Return the distribution on `values` with the mean `mean` under which `part` is most likely.
 
     The distribution is `part / (1 + x (values - mean))`. `x` is found by bisection.
 

@@ -37,13 +37,13 @@ class Summary:
         anchor: number of the player with rating 0.
         ratings: the ratings.
         games: number of games of each player, (players,).
-        scores: the row player's share of the victories of two players, (players, players). NaN for
-            players that have not met.
+        scores: share of victories of the row's player against the column's, (players, players).
+            NaN for players that have not met.
         cycles: tuples of players in which each player beats the next, and the last beats the
             first. The 95 % interval of each of these scores is above one half.
         places: each place's share of the victories, (sides,).
         lengths: number of actions of each game, (games,).
-        cut: number of games that were cut short.
+        cut: number of games that the rules cut short, without a winner.
     """
 
     tournament: Tournament
@@ -212,7 +212,7 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
 
 
 def _won(tally: Tally) -> Floats:
-    """Return victories of the row's player over the column's, (deals, players, players).
+    """Return the row player's victories over the column's player, (deals, players, players).
 
     The weight of a victory is the row player's share of the winning side, times the column player's
     share of the other sides.
@@ -223,7 +223,10 @@ def _won(tally: Tally) -> Floats:
 
 
 def _scores(tally: Tally) -> Estimates:
-    """Estimate the row player's share of the victories when two players are on different sides."""
+    """Estimate the share of victories of the row's player against the column's.
+
+    Only games in which the two players are on different sides count.
+    """
     deals, players = len(tally.shares), tally.members.shape[2]
 
     def victories() -> Iterable[tuple[Floats, Floats]]:
@@ -239,7 +242,8 @@ def _scores(tally: Tally) -> Estimates:
 def _parts(victories: Callable[[], Iterable[tuple[Floats, Floats]]], deals: int) -> Estimates:
     """Estimate shares of victories over all deals, with Wilson intervals.
 
-    The number of victories is reduced by the design effect, because only deals vary independently.
+    The number of victories is divided by the design effect, because only deals are independent of
+    each other.
 
     Args:
         victories: function that returns a new iterable at each call. Each item is for the next
@@ -270,7 +274,7 @@ def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
     """
     found = set()
     for start in range(len(beats)):
-        before: dict[int, int] = {}  # for each reached player, the player that first beat it
+        before: dict[int, int] = {}  # from each reached player to the player that first beat it
         reached = [start]
         for last in reached:  # grows inside the loop
             if beats[last, start]:

@@ -76,7 +76,7 @@ class GameResult:
         table: number of the entrant in each seat.
         shares: each side's share of the victory. If the game was cut short, the shares are equal.
         actions: number of actions played.
-        cut: whether the game was cut short.
+        cut: whether the rules cut the game short.
     """
 
     lineup: int
@@ -156,7 +156,7 @@ class _Job(NamedTuple):
     sitting: Sitting
     digests: Digests
     lineup: int
-    number: int  # number of the sitting within the lineup
+    number: int  # index of the `Sitting` (a group of tables) within the lineup
     seed: int
     first: int
     last: int

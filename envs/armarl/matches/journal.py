@@ -29,7 +29,7 @@ class Journal:
     Attributes:
         game: the variant.
         names: a name for each seat.
-        states: all states, beginning with the deal, each as an array of shape (1,).
+        states: all states, beginning with the state after the deal, each as an array of shape (1,).
         actions: action ids, in order.
         seats: the seat that played each action.
         ending: "end", "cut" or "stopped". Empty while the game is being played.
@@ -38,7 +38,7 @@ class Journal:
     def __init__(
         self, path: Path, recorder: Recorder, names: Sequence[str], states: Sequence[States]
     ) -> None:
-        """Create the journal of a file that `begin` has written or `resume` has read."""
+        """Create the journal of a file. Only `begin` and `resume` call this constructor."""
         self._path, self._recorder = path, recorder
         self.game: Game = recorder.game
         self.names, self.states = tuple(names), list(states)

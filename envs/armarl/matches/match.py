@@ -3,7 +3,7 @@
 Every deal is played once per rotation of the players around the seats, so the luck of the deal and
 of the seat is the same for all players. A game depends only on the match's seed and the game's
 number. The same seed therefore repeats a match exactly, with any number of worker processes. A
-player that could remember earlier games plays no deal twice, see `matches.playing`.
+player that could remember earlier games never plays a deal twice (see `matches.playing`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class MatchResult:
     """The outcome of a match.
 
     Attributes:
-        variant: the game's name, version and options, and the hashes of its tables.
+        variant: the game's name, version, number of players and options, and the hashes of its
+            action table and observation table.
         seed: the seed of the match.
         deals: number of deals.
         games: number of games. Each deal is played once per rotation.
@@ -88,9 +89,9 @@ def as_game(game: Game | str) -> Game:
 def seatings(entrants: int, game: Game) -> list[list[int]]:
     """Return the seating of each rotation: a list with the entrant number of every seat.
 
-    An entrant is a player in the list of the match. Each side belongs to one entrant, so partners
-    belong to the same entrant. If there are fewer entrants than sides, the last entrant has the
-    remaining sides. The entrants rotate around the sides.
+    The entrants are the players in the match's list, numbered from 0. Each side belongs to one
+    entrant, so one entrant has all seats of a team. If there are fewer entrants than sides, the
+    last entrant has the remaining sides. The entrants rotate around the sides.
     """
     sides = len(set(game.sides))
     return [
@@ -115,8 +116,8 @@ def play_match(
             of sides. If there are fewer players than sides, the last player has the remaining sides
             (A, B, B). From a specification, a new player is made for each seat and rotation, so
             that no player remembers a deal from another seat. (Players of this package that keep no
-            memory are made once.) A `Player` object plays the same deal from several seats, so give
-            only objects that you trust.
+            memory are made once.) A `Player` object plays the same deal from several seats, so pass
+            an object only if you trust it not to use what it remembers.
         games: number of games, 1 to MOST_GAMES. It is rounded up so that every deal is played in
             every rotation.
         seed: seed of the match, 0 to MOST_SEED. The same seed repeats the match exactly.
@@ -161,7 +162,7 @@ def play_match(
     for part in spread(_play_job, jobs, workers):
         parts.append(part)
         done += part.lengths.size
-        if sum(part.lengths.shape[1] for part in parts) == sides:  # all rotations of these deals
+        if sum(part.lengths.shape[1] for part in parts) == sides:  # the deals have all rotations
             played.append(_Played(*(np.hstack(column) for column in zip(*parts, strict=True))))
             if records is not None:
                 append_records(records, played[-1].records.ravel().tolist())
@@ -180,7 +181,7 @@ def play_match(
 
 
 def _check_entrants(game: Game, entrants: int) -> None:
-    """Raise ValueError if the game's sides cannot take this number of entrants."""
+    """Raise ValueError unless there are at least 2 entrants, and at most one for each side."""
     sides = len(set(game.sides))
     if 2 <= entrants <= sides:
         return
@@ -198,10 +199,13 @@ class Sitting(NamedTuple):
     players: list[PlayerLike]
     tables: list[Table]
     seatings: list[tuple[int, ...]]  # the entrant in each seat of each table
-    copies: bool  # whether each job copies the players, because other jobs have the same objects
+    copies: bool  # whether each job plays with copies, because jobs may share the player objects
 
     def new_players(self, game: Game) -> list[Player]:
-        """Return the players of one job. Only the caller's objects can also play in other jobs."""
+        """Return the players of one job.
+
+        Only `Player` objects that the caller gave may also play in other jobs.
+        """
         made = [make_player(player, game) for player in self.players]
         return deepcopy(made) if self.copies else made
 
@@ -234,13 +238,14 @@ class Entrants:
     def sittings(
         self, seatings: Sequence[Sequence[int]], key: tuple[int, ...] = ()
     ) -> list[Sitting]:
-        """Return sittings for tables that play the same deals: one for all, or one for each table.
+        """Return sittings for tables that play the same deals.
 
-        Each table is played separately if an entrant could remember a deal, see `matches.playing`.
+        There is one sitting for each table if an entrant could remember a deal (see
+        `matches.playing`), otherwise one sitting for all tables.
 
         Args:
             seatings: the entrant in each seat of each table.
-            key: numbers to put before a table's number, to seed its random numbers.
+            key: the first numbers of every table's `key`. The table's number is added to them.
         """
         tables = [tuple(seating) for seating in seatings]
         keys = [(*key, number) for number in range(len(tables))]
@@ -290,7 +295,7 @@ class _Job(NamedTuple):
 
 
 class _Played(NamedTuple):
-    """The results of a job's games, or of several jobs that together have all rotations."""
+    """The results of one job's games, or of several jobs that together cover all rotations."""
 
     shares: NDArray[np.float64]  # shares of victory, (deals, rotations, entrants); NaN if cut short
     rewards: NDArray[np.float64]  # mean returns, (deals, rotations, entrants)

@@ -1,10 +1,10 @@
-"""The play of deals at tables. A table says which player has each seat.
+"""Functions that play deals at tables. A table assigns a player to each seat.
 
 The *sister games* of a game have the same deal but are played at other tables. A player that
 remembers a game would know hidden cards in its sister games. So a player that could remember plays
 no deal twice: each table is played separately, and every seat of a table gets a new player. The
 exceptions are `Player` objects that the caller gives. They play several sister games, but one table
-after another, and at each table in another order and with other random numbers.
+after another. At each table the deals have another order, and the random numbers are different.
 
 Players of this package that keep no memory (`armarl.roster.memory`) need no such separation. If all
 players are of this kind, all tables are played at the same time, and one player has all seats of
@@ -47,7 +47,7 @@ class Games(NamedTuple):
     Attributes:
         returns: the "win" returns, float64 (deals, tables, seats).
         lengths: the numbers of actions, int64 (deals, tables).
-        cut: whether a game was cut short, bool (deals, tables).
+        cut: whether the rules cut a game short, bool (deals, tables).
         records: the texts of the records, object (deals, tables). Empty if none were requested.
     """
 
@@ -73,13 +73,14 @@ def play_tables(
         game: the game to play.
         players: the players.
         seed: seed of the match or tournament.
-        first, last: the numbers of the deals.
+        first, last: number of the first deal, and number after the last deal.
         tables: the tables. Give several tables only if no player keeps a memory.
         record: whether to record the games.
     """
     deals = deal_seeds(seed, first, last)
     draws = np.stack([draw_seeds(seed, first, last, table.key) for table in tables], axis=1)
-    order = np.argsort(draws, axis=None)  # random, so that a game's index does not tell its deal
+    # The order is random, so that a player cannot infer the deal from a game's index in the batch.
+    order = np.argsort(draws, axis=None)
     deal, at = np.divmod(order, len(tables))
     names = [tables[number].names for number in at.tolist()]
     recorder = Recorder(game, names, deals[deal]) if record else None
@@ -151,7 +152,8 @@ def draw_seeds(seed: int, first: int, last: int, table: Sequence[int]) -> NDArra
 
 
 def _seeds(seed: int, first: int, last: int, key: tuple[int, ...]) -> NDArray[np.int64]:
-    high, low = divmod(seed, 1 << 32)  # 32 bits each, or else two seeds could have the same deals
+    # Both parts have 32 bits. Otherwise two different seeds could give the same deals.
+    high, low = divmod(seed, 1 << 32)
     streams = (
         np.random.SeedSequence([low, deal, high], spawn_key=key) for deal in range(first, last)
     )

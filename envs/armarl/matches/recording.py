@@ -32,7 +32,7 @@ from armarl.matches.records import (
     word_text,
 )
 
-_LAST_RECORD = 1 << 25  # number of bytes at a file's end that are searched for the last record
+_LAST_RECORD = 1 << 25  # the last record is searched for in this number of bytes at a file's end
 _SUM = re.compile(rb"^sum [0-9a-f]{64}(?:\r?\n|\Z)", re.MULTILINE)
 
 
@@ -47,7 +47,7 @@ class Recorder:
     def __init__(
         self, game: Game, players: Sequence[Sequence[str]], seeds: NDArray[np.int64]
     ) -> None:
-        """Begin the records of games, before the games are dealt.
+        """Begin the records of games. Call this before the games are dealt.
 
         Args:
             game: the variant.
@@ -159,7 +159,7 @@ def prepare_records(path: str | Path) -> None:
 
 
 def _ends_with_a_record(text: bytes) -> bool:
-    """Return whether the last line is a valid `sum` of the record that begins at the last HEAD."""
+    """Return whether the last line is the correct `sum` for the lines from the last HEAD on."""
     lines = text.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
     head = HEAD.encode()
     if head not in lines:
@@ -169,7 +169,7 @@ def _ends_with_a_record(text: bytes) -> bool:
 
 
 def _is_half_a_record(path: Path, rest: bytes) -> bool:
-    """Return whether `rest` is empty, or the beginning of a record without errors."""
+    """Return whether `rest` is empty or the beginning of a record, without errors so far."""
     if HEAD.encode().startswith(rest.rstrip(b"\r\n")):
         return True
     try:

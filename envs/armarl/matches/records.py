@@ -79,7 +79,7 @@ class Record:
         seats: the seat that played each action.
         ending: "end", "cut" or "stopped". Empty if the game is still being played.
         returns: returns of the seats (reward "win"), 0 if the game was stopped.
-        states: all states, (actions + 1,), beginning with the deal.
+        states: all states, (actions + 1,), beginning with the state after the deal.
         lines: the record's lines without line ends. For a position, its description in JSON.
     """
 
@@ -190,7 +190,7 @@ def chance_text(game: Game, state: State, dealt: bool) -> str:
 
 
 def state_hash(state: State) -> str:
-    """Return the beginning of the SHA-256 hash of a state."""
+    """Return the first `_DIGITS` hexadecimal digits of the SHA-256 hash of a state."""
     return hashlib.sha256(state.tobytes()).hexdigest()[:_DIGITS]
 
 
@@ -246,7 +246,7 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
 
 
 def read_finished(path: str | Path) -> Iterator[Record]:
-    """Yield the records of a file like `read_records`, but leave out an incomplete last record.
+    """Yield the records of a file as `read_records` does, but leave out an incomplete last record.
 
     The last record is incomplete while its game is being played.
     """
@@ -430,7 +430,7 @@ def _read_ending(game: Game, states: States, lines: Lines) -> str:
 
 
 def _game_of(lines: Lines) -> Game:
-    """Make the variant that the record names. Refuse a variant of another version."""
+    """Make the variant that the record names. Refuse a variant of another version of the rules."""
     text = lines.take("variant ")
     try:
         variant: Any = read_json(text)
@@ -518,5 +518,5 @@ def _compare(game: Game, state: State, dealt: bool, columns: list[str], lines: L
 
 
 def _begins_a_line(raw: bytes) -> bool:
-    """Return whether bytes without a line end can be the beginning of a record's line."""
+    """Return whether some bytes without a line end can be the beginning of a line of a record."""
     return raw[:1].isdigit() or any(word.startswith(raw[: len(word)]) for word in _WORDS)

@@ -83,7 +83,7 @@ def _interval(share: NDArray[np.float64]) -> tuple[float, float]:
     """Return the 95 % interval of the mean of `share` (deals, rotations).
 
     Games of the same deal are not independent. If their results are correlated, the number of games
-    is divided by the design effect (Kish, 1965). The spread between deals gives the design effect.
+    is divided by the design effect (Kish, 1965), which is estimated from the spread between deals.
     """
     games, mean = share.size, float(share.mean())
     spread = mean * (1 - mean)
@@ -97,7 +97,7 @@ def wilson_interval(rate: float, games: float) -> tuple[float, float]:
     """Return the 95 % interval of a probability (Wilson, 1927).
 
     Args:
-        rate: share of games won.
+        rate: fraction of games won.
         games: number of independent games.
     """
     centre = (rate + _Z**2 / (2 * games)) / (1 + _Z**2 / games)

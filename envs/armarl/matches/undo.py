@@ -7,7 +7,7 @@ import numpy as np
 from armarl.compiler.types import State
 from armarl.core.game import Game
 
-_DEALS = 64  # number of deals of the hidden information in which an action is tried
+_DEALS = 64  # number of random deals of the hidden information in which an action is tried
 
 
 def can_be_undone(game: Game, before: State, action: int, after: State) -> bool:
@@ -30,9 +30,9 @@ def can_be_undone(game: Game, before: State, action: int, after: State) -> bool:
 def has_revealed(game: Game, before: State, action: int, after: State, seat: int) -> bool:
     """Return whether an action showed its seat something new.
 
-    If an action shows nothing new, the seat could have predicted its view after the action. The
-    action is then legal in every other deal of the hidden information, involves no chance, and
-    leads to the same view in all deals.
+    An action shows nothing new if the seat could have predicted its view after the action. Such an
+    action involves no chance, is legal in every possible deal of the hidden information, and leads
+    to the same view in all of them. A random sample of these deals is tried.
 
     Args:
         game: the variant.
