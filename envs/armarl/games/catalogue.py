@@ -81,7 +81,7 @@ class GameEntry:
         return import_module(f"{self.module}.{name}")
 
     def page(self, name: str) -> str:
-        """Return the text of a page of the game's package, such as rules.md; "" if it has none."""
+        """Return the text of a file of the game's package, such as rules.md; "" if it is absent."""
         file = files(self.module).joinpath(name)
         return file.read_text(encoding="utf-8") if file.is_file() else ""
 
@@ -136,7 +136,7 @@ def game_entry(name: str) -> GameEntry:
     """Return the entry of a game.
 
     Raises:
-        TypeError: the name is not text.
+        TypeError: the name is not a string.
         ValueError: no game has this name.
     """
     if not isinstance(name, str):
@@ -178,15 +178,15 @@ def add(entry: GameEntry) -> None:
 
 
 on_installed: Callable[[GameEntry], None] = add
-"""The function to call with the entry of each game from an installed package. The layer
-above, `armarl.environments.registration`, replaces it with `register_game`, so that these games
+"""The function that `_find_installed` calls with the entry of each game from an installed
+package. `armarl.environments.registration` replaces `add` with `register_game`, so that these games
 also get environment ids."""
 
 
 def _find_installed() -> None:
     """Add the games of installed packages, from entry points `name = "package.module:ENTRY"`.
 
-    An entry point that fails is skipped with one warning; the other games stay available.
+    If an entry point fails, its game is skipped with one warning. The other games stay available.
     """
     global _looked_for_installed
     if _looked_for_installed:

@@ -11,8 +11,8 @@ class GameModule(Protocol):
     """The interface of a game's package, which a `GameEntry` names.
 
     If an option of `make` can be the path of a file, the package also has a function `restore`.
-    `restore` takes the same options, which were read from a record or policy file. Such a file may
-    come from an untrusted source, so `restore` opens no other file.
+    `restore` takes the options of `make`, read from a record or policy file. A record or policy
+    file may come from an untrusted source, so `restore` opens no file that the options name.
     """
 
     def make(self, **options: Any) -> Game:

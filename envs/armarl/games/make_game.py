@@ -52,7 +52,7 @@ def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
     Args:
         name: the name of a game.
         options: the names to check.
-        besides: text to append to the list of the game's options in the error message.
+        besides: text that follows the list of the game's options in the error message.
 
     Raises:
         ValueError: the game is unknown.
@@ -61,7 +61,8 @@ def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
     known = inspect.signature(game_entry(name).load().make).parameters
     for option in options:
         if option not in known:
-            # The first words are Python's. TorchRL's GymEnv looks for them, then omits `frameskip`.
+            # The message begins with Python's own words: TorchRL's GymEnv searches for them, and
+            # then calls again without `frameskip`.
             raise TypeError(
                 f"unexpected keyword argument {option!r}: {name} has no option {option!r}; "
                 f"its options are {', '.join(known)}{besides}"

@@ -51,7 +51,7 @@ from armarl.games.armada.text.tell import tell
 from armarl.games.armada.validity.valid import FAULTS, valid
 
 VERSION = 2
-EARLIER = (1,)  # policies of these versions can still play: only rules have changed
+EARLIER = (1,)  # policies made for these versions can still play: only rules have changed since
 VERBS = Verbs(
     start=apply.start,
     legal=apply.legal,
@@ -93,8 +93,8 @@ def make(
         cards: play with the cards of the third edition (ADA-32 to ADA-36).
         enrolment: allow enrolment, which gives bands for the lairs and central territories that a
             colour holds (ADA-31).
-        max_turns: number of colour turns after which the game is truncated, 1 to MOST_TURNS
-            (ADA-30).
+        max_turns: number of turns, of all colours together, after which the game is truncated, 1
+            to MOST_TURNS (ADA-30).
         chart: a chart to use instead of the standard one, in any form that
             `armarl.games.armada.chart.loading.load_chart` accepts.
         dice: dice to use instead of the standard ones, in any form that
@@ -192,7 +192,7 @@ def _make(
 def _blank(
     players: int, cards: bool, enrolment: bool, max_turns: int, places: int, fixed: Any
 ) -> Any:
-    """Return a state record that contains only the options and the fingerprint of `fixed`."""
+    """Return a state record that contains only the options and a hash of the record `fixed`."""
     blank = np.zeros((), apply.STATE)
     blank["players"], blank["cards"], blank["enrolment"] = players, cards, enrolment
     blank["max_turns"], blank["places"] = max_turns, places

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def chance_results(game: Game, state: State, dealt: bool) -> str:
-    """Return the latest chance results: dice thrown, nobody's colour and the order of the deck.
+    """Return the latest chance results: dice, the colour that is nobody's, the order of the deck.
 
-    Nobody's colour is included only at the deal. The deck, top card first, is included at the deal
-    and when no die was thrown.
+    The colour that is nobody's (ADA-12) is included only at the deal. The deck, top card first, is
+    included at the deal and when no die was thrown.
     """
     thrown = range(int(state["thrown"]))
     words = [f"{DIE_NAMES[state['die'][i]]} {state['face'][i]}" for i in thrown]

@@ -1,6 +1,6 @@
-"""Win probability of each player in an Armada position, with all hands and the deck known.
+"""Estimates of each player's result in an Armada position, with all hands and the deck known.
 
-Depth-limited search uses this estimate. Each colour has a strength: the exponential of a weighted
+Depth-limited search uses these estimates. Each colour has a strength: the exponential of a weighted
 sum of its territories, bands, gold, ships and cards, and of its nearness to victory (ADA-27). The
 win probability of a player is proportional to the sum of the strengths of its colours, unless the
 game is truncated first.
@@ -182,7 +182,7 @@ def _bands_on_posts(s: State, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int, fixed: State) -> Real:
-    """Return the part of the weighted sum for nearness to victory and for a claim (ADA-28)."""
+    """Return the part of the weighted sum for nearness to victory and for a claim (ADA-27, 28)."""
     missing = _missing(s, colour, owned, fixed)
     if missing > 1:
         return 0.0

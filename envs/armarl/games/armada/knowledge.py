@@ -6,7 +6,7 @@ seen which players were asked for a card. The state keeps this knowledge:
 
 - `remembered[seat]`: cards that the seat's strategist saw and left in the deck. The deck was then
   shuffled. These cards are still in it, except for those that other seats have drawn since. At most
-  `drawn[seat, other]` of them are in the hand of seat `other`, among its most recent cards.
+  `drawn[seat, other]` of them are in the hand of seat `other`, among the cards it drew last.
 - `answers[seat]`: a player that was asked for a card (ADA-32, ADA-33) holds such a card until it
   plays one. A player that was not asked, although a holder of the card would have been asked, lacks
   the card until it draws.
@@ -26,7 +26,9 @@ from armarl.games.armada.state import ANSWER_CARDS, ANSWERS, CARDS, COPIES, PEEK
 
 HELD, LACKED = 1, -1  # values of the state's field `answers`; 0: unknown
 _MOST_DEALS = 4096  # maximum number of attempts to deal hidden hands that agree with the knowledge
-_MIXING, _MOST_SWAPS = 4, 4096  # after these attempts: swaps per card, maximum number of swaps
+# If no attempt succeeds, cards are swapped: this number of swaps per card in the other hands, and
+# more as long as contradictions remain, up to this maximum.
+_MIXING, _MOST_SWAPS = 4, 4096
 
 
 # --- memory --------------------------------------------------------------------------------------
@@ -42,7 +44,7 @@ def forget_all(s: State) -> None:
 
 @kernel
 def note_draw(s: State, seat: Int, card: Int) -> None:
-    """Record that a seat drew a card from the deck, which only this seat saw."""
+    """Record that a seat drew a card from the deck. Only this seat saw the card."""
     for answer in range(ANSWERS):
         s.answers[seat, answer] = max(s.answers[seat, answer], 0)
     for other in range(s.players):
@@ -54,7 +56,7 @@ def note_draw(s: State, seat: Int, card: Int) -> None:
 
 @kernel
 def note_play(s: State, seat: Int, card: Int) -> None:
-    """Record that a card was played from a hand. Another seat may remember this very card."""
+    """Record that a card was played from a hand. Another seat may have seen it in the deck."""
     for other in range(s.players):
         if s.drawn[other, seat] > 0:
             s.remembered[other, card] = max(s.remembered[other, card] - 1, 0)
@@ -83,9 +85,9 @@ def remember_looked(s: State, seat: Int) -> None:
 
 @kernel
 def is_asked(s: State, seat: Int, answer: Int) -> Int:
-    """ADA-32, ADA-33: return whether a player is asked for a card: whether it holds one.
+    """ADA-32, ADA-33: return whether a player is asked for a card, because it holds one.
 
-    All players learn the result. A `seat` of -1 stands for no player.
+    The result is recorded, because all players learn it. A `seat` of -1 stands for no player.
     """
     if not s.cards or seat < 0:
         return False
@@ -114,7 +116,10 @@ def known_top(s: State, seat: Int) -> Int:
 
 @kernel
 def conceal(s: State, seat: Int) -> None:
-    """ADA-37: remove from `s` what a seat may not know: other hands, the deck, the generator."""
+    """ADA-37: remove from `s` all that a seat may not know.
+
+    These are the hands and the memory of other seats, the deck and the random number generator.
+    """
     s.deck[: s.deck_size - known_top(s, seat)] = 0
     for player in range(s.players):
         if player != seat:
@@ -137,9 +142,10 @@ def determinise(s: State, seat: Int, number: Int) -> None:
         _deal_unseen(s, seat)
 
 
-# The cards that a seat has not seen are laid out in the deck's array: first the deck's cards below
-# the known top, then, from index `deck_size` on, the other hands, the lowest seat first. CARDS is
-# added to a card to mark that it is in the deck, or was drawn from it after the seat saw it.
+# The cards that a seat has not seen are laid out in the array `deck`: first the deck's cards below
+# the known top, then, from index `deck_size` on, the other hands, the lowest seat first. A *cell*
+# is an index of this array. CARDS is added to a card to mark that the seat remembers it: it is in
+# the deck, or another seat drew it after the seat saw it.
 
 
 @kernel
@@ -166,9 +172,10 @@ def _deal_unseen(s: State, seat: Int) -> None:
 
 @kernel
 def _deal_cells(s: State, known: Int, first: Int, end: Int) -> None:
-    """Give random cards to the places `first` to `end - 1`, from the places 0 to `end - 1`.
+    """Draw random ones of the unseen cards 0 to `end - 1` for the positions `first` to `end - 1`.
 
-    Place `i` is the place of the `i`-th unseen card, see `_cell`.
+    This is the part of a Fisher-Yates shuffle that these positions need. `_cell` gives the cell of
+    each position.
     """
     for i in range(end - 1, max(first, 1) - 1, -1):
         _swap(s, _cell(s, known, i), _cell(s, known, random_below(s, i + 1)))
@@ -186,7 +193,7 @@ def _agrees(s: State, seat: Int) -> Int:
 
 @kernel
 def _lay_out(s: State, seat: Int, known: Int) -> Int:
-    """Lay out the unseen cards by kind. Return their number."""
+    """Lay out the unseen cards in the array `deck`, sorted by kind, and return their number."""
     unseen = 0
     for card in range(CARDS):
         on_top = number_on_top(s, card, known)
@@ -200,13 +207,13 @@ def _lay_out(s: State, seat: Int, known: Int) -> Int:
 
 @kernel
 def _cell(s: State, known: Int, i: Int) -> Int:
-    """Return the deck index of the `i`-th unseen card, skipping the known top."""
+    """Return the cell of the `i`-th unseen card. The cells of the known top are skipped."""
     return i if i < s.deck_size - known else i + known
 
 
 @kernel
 def _swap(s: State, a: Int, b: Int) -> None:
-    """Swap two cards."""
+    """Swap the cards of two cells."""
     card = s.deck[a]
     s.deck[a] = s.deck[b]
     s.deck[b] = card
@@ -248,7 +255,7 @@ def _faults_at(s: State, seat: Int, a: Int, b: Int) -> Int:
 
 @kernel
 def _holder(s: State, seat: Int, cell: Int) -> Int:
-    """Return the player to whose hand a cell belongs, or -1 for the deck."""
+    """Return the player to whose laid-out hand a cell belongs, or -1 for the deck."""
     if cell < s.deck_size:
         return -1
     player = 1 if seat == 0 else 0
@@ -261,7 +268,10 @@ def _holder(s: State, seat: Int, cell: Int) -> Int:
 
 @kernel
 def _first_cell(s: State, seat: Int, player: Int) -> Int:
-    """Return the index in `s.deck` at which a player's hand begins, after `_lay_out`."""
+    """Return the first cell of a player's laid-out hand.
+
+    The hands of all seats except `seat` follow the deck, in seat order.
+    """
     first = np.int64(s.deck_size)
     for other in range(player):
         if other != seat:

@@ -8,16 +8,17 @@ from typing import Any
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 
-# Opponents of the evaluation panel. Never train against the held-out ones. The panel has no search,
-# which is too slow for a thousand games of Armada.
+# The panel: the fixed opponents for evaluation. Never train against the held-out ones. The panel
+# has no search player, because search is too slow for a thousand games of Armada.
 PANEL = ("greedy:style=admiral", "greedy:style=balanced", "greedy:style=raider")
 HELD_OUT = ("greedy:style=brawler",)
 
-BEST_SEARCH = "rollout"  # the best search method, because random playouts are useless in Armada
+# The best search method. It plays out with the scripted player; random playouts are useless here.
+BEST_SEARCH = "rollout"
 
 # Better settings than the defaults for the other methods: playouts of one or two turns by the
-# scripted player. Only a few of about forty legal actions are worth a try, so the search tries the
-# scripted player's choice first.
+# scripted player. Only a few of about forty legal actions are worth trying, so the search tries
+# the scripted player's choice first.
 _SCRIPTED: Mapping[str, Any] = {"scripted": 1.0, "depth": 20, "led": True}
 SEARCH: Mapping[str, Mapping[str, Any]] = {
     "grave": _SCRIPTED,

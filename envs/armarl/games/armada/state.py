@@ -1,9 +1,12 @@
 """The layout of a state of Armada, and simple queries on it.
 
 A state is one record of type `STATE`: all data that change in a game, the options and the random
-number generator. A variant has one record of type `FIXED`: the dice and the parts of the chart that
-the rules need, so that the compiled rules work for every chart and all dice. The numbers `ADA-n`
-refer to the rules page.
+number generator. A variant (the game with one set of options) has one record of type `FIXED`: the
+dice and the parts of the chart that the rules need, so that the compiled rules work for every chart
+and all dice. The numbers `ADA-n` refer to the rules page.
+
+An order may need several decisions in a row, such as `move A B`, `count 5` and `gold 2`. They are
+called a *chain*, and the state has fields for the chain under way.
 
 Places are numbered as in the chart: 52 territories (lairs in play order, seven each, then the 24
 central ones), then the sea squares. Colours are 0 to 3 in play order. Small integers are
@@ -33,10 +36,10 @@ from armarl.games.armada.chart.loading import COLOURS, POSTS
 from armarl.games.armada.dice import DIE_NAMES, SIDES
 
 MAX_PLAYERS = 4
-PLACE_ROOM = 128  # size of arrays over places: a multiple of 64, the size of a set
+PLACE_ROOM = 128  # length of arrays with an entry per place: a multiple of 64, the bits of a set
 MAX_PLACES = TERRITORIES + MOST_SQUARES
 LAIR = CENTRAL // len(COLOURS)  # territories per lair
-FOUR = len(COLOURS)
+FOUR = len(COLOURS)  # number of colours, and of lairs
 CENTRALS = TERRITORIES - CENTRAL
 # The territories of each lair, and of the central group, as bits of an integer.
 LAIR_SETS = np.array(
@@ -46,7 +49,7 @@ LAIR_SETS = np.array(
 ALL_POSTS = len(POSTS)
 CENTRE = 0  # index of the Centre in `posts`
 
-# Owners besides the colours 0 to 3.
+# Values of the field `owner`, besides the colours 0 to 3.
 TRIBES, NOBODY = FOUR, -1
 
 SHIPS, SHIPS_EACH = 8, 2  # ADA-6, ADA-10 to ADA-12
@@ -55,7 +58,7 @@ COUPS, RAID_COUPS, MORE_COUPS = np.array([10, 3, 3])  # ADA-15, ADA-32
 CARD_PRICE = np.int64(2)  # ADA-32: price in coups, and in gold
 LAIR_HELD = 4  # ADA-27, ADA-31: territories needed to hold a lair
 
-# ADA-28: values of `claims`. A new claim was laid in its colour's current turn and becomes due at
+# ADA-28: values of `claims`. A new claim was made in its colour's current turn and becomes due at
 # the end of that turn. A due claim is judged the next time that the colour's turn ends.
 NO_CLAIM, NEW_CLAIM, CLAIM_DUE = np.arange(3)
 
@@ -63,7 +66,7 @@ NO_CLAIM, NEW_CLAIM, CLAIM_DUE = np.arange(3)
 # again for each Python int.
 
 COMBAT_DIE, GOLD_DIE, TRIBES_DIE = np.arange(len(DIE_NAMES))  # ADA-7
-MOST_FACES = 4  # capacity for throws between two decisions; the real maximum is two
+MOST_FACES = 4  # capacity for the throws between two decisions, of which there are at most two
 
 # ADA-32
 CARDS = len(CARD_NAMES)
@@ -160,7 +163,7 @@ STATE = record_type(
         ("max_turns", np.int32),  # ADA-30
         ("order", np.int16),  # the action that began the chain under way, or -1
         # The board.
-        ("owner", np.int8, PLACE_ROOM),  # flag on land, colour of the crew at sea
+        ("owner", np.int8, PLACE_ROOM),  # on land: whose flag; at sea: the colour of the crew
         ("bands", np.int8, PLACE_ROOM),
         ("gold", np.int8, PLACE_ROOM),
         ("tribes", np.int8, CENTRALS),
@@ -168,7 +171,8 @@ STATE = record_type(
         ("supply_gold", np.int8),
         ("supply_tribes", np.int8),
         ("box", np.int8),  # ships in the box
-        # Index 0 is the turn, index 1 the raid that interrupts it. `raid` is the current index.
+        # Index 0 is for the turn, and index 1 for a raid that interrupts it. `raid` tells which of
+        # the two is under way.
         ("colour", np.int8, 2),
         ("coups", np.int8, 2),
         ("enrolled", np.int8, 2),
@@ -183,9 +187,9 @@ STATE = record_type(
         ("origin", np.int8),  # place that the chain starts from, or -1
         ("target", np.int8),  # place that the chain goes to, or -1
         ("count", np.int8),  # bands of a move; ships placed; bands placed by enrolment
-        ("roll", np.int8),  # combat roll after the cards played, or the tribes thrown
-        ("used", np.int8),  # territory that a card has used, or -1
-        ("due", np.int8),  # amount left to place, pay or roll
+        ("roll", np.int8),  # combat roll as changed by cards, or result of the tribes die
+        ("used", np.int8),  # territory that got the first roll of the card under way, or -1
+        ("due", np.int8),  # bands left to place, gold left to pay, or rolls left
         ("looked", np.int8),  # cards the strategist has looked at
         ("thrown", np.int8),  # number of faces thrown since the last decision
         ("die", np.int8, MOST_FACES),
@@ -194,7 +198,7 @@ STATE = record_type(
         ("hand", np.int8, (MAX_PLAYERS, CARDS)),
         ("hand_size", np.int8, MAX_PLAYERS),
         ("played", np.int8, CARDS),
-        ("pool", np.int8, CARDS),  # scratch
+        ("pool", np.int8, CARDS),  # scratch space, always 0
         ("deck", np.int8, ALL_CARDS),
         ("deck_size", np.int8),
         # Knowledge of cards that were seen or asked for (see `knowledge`).
@@ -237,7 +241,7 @@ def colours_playing(s: State) -> Int:
 
 @kernel
 def is_enemy(s: State, colour: Int, other: Int) -> Int:
-    """Return whether two colours belong to different players (or one is nobody's)."""
+    """Return whether two colours belong to different players, or one of them to nobody."""
     return s.seat_of[colour] != s.seat_of[other]
 
 
@@ -264,7 +268,7 @@ def is_sea(place: Int) -> Int:
 
 @kernel
 def lair_of(territory: Int) -> Int:
-    """Return the lair of a territory, or FOUR for the central group."""
+    """Return the lair that a territory belongs to, or FOUR for the central group."""
     return min(territory // LAIR, FOUR)
 
 
@@ -295,19 +299,19 @@ def owned_in(owned: Int, lair: Int) -> Int:
 
 @inlined
 def cities_owned(owned: Int, lair: Int, fixed: State) -> Int:
-    """Count the territories of the set `owned` that have a city of a lair."""
+    """Count the cities of a lair among the territories of the set `owned`."""
     return count(owned & fixed.city_sets[lair])
 
 
 @inlined
 def posts_owned(owned: Int, fixed: State) -> Int:
-    """Count the territories of the set `owned` that have a trading post."""
+    """Count the trading posts among the territories of the set `owned`."""
     return count(owned & fixed.post_set)
 
 
 @inlined
 def enemy_cities_owned(s: State, owned: Int, colour: Int, fixed: State) -> Int:
-    """ADA-27: count the cities of the set `owned` in lairs whose colour is not the player's."""
+    """ADA-27: count the cities in the set `owned` that lie in lairs of enemies of `colour`."""
     n = 0
     for lair in range(FOUR):
         if is_enemy(s, colour, lair):
@@ -317,7 +321,7 @@ def enemy_cities_owned(s: State, owned: Int, colour: Int, fixed: State) -> Int:
 
 @kernel
 def holds(s: State, seat: Int, card: Int) -> Int:
-    """Return whether a seat (-1 for none) holds a card of this kind."""
+    """Return whether a seat (-1 for none) holds a card of the kind `card`."""
     return s.cards == 1 and seat >= 0 and s.hand[seat, card] > 0
 
 
@@ -334,7 +338,8 @@ def lairs_held(owned: Int) -> Int:
 def border_from(border: Int, fixed: State) -> Int:
     """Return the place that a border starts from.
 
-    It is the last place whose first border has a number of at most `border`.
+    The borders to land are sorted by this place, and so are the borders to sea. So a binary search
+    finds it.
     """
     by_land = border < fixed.sea_borders[0]
     low, high = np.int64(0), np.int64(MAX_PLACES)
@@ -404,7 +409,7 @@ def room(s: State, place: Int) -> Int:
 
 @kernel
 def may_enter(s: State, place: Int, colour: Int) -> Int:
-    """ADA-18, ADA-19: return whether bands may enter: cleared land, or a ship with room for them.
+    """ADA-18, ADA-19: return whether bands may enter cleared land, or a ship with room for them.
 
     Bands of another colour prevent entering. Cleared land is explored and has no tribes.
     """
@@ -485,7 +490,7 @@ def throw(s: State, die: Int, fixed: State) -> Int:
 
 @kernel
 def finish_chain(s: State) -> None:
-    """Complete the order under way and clear its chain of decisions."""
+    """End the chain of decisions under way, because its order is complete, and clear its fields."""
     s.order = s.origin = s.target = s.used = -1
     s.count = s.roll = s.due = s.looked = 0
     if s.stage != OVER:

@@ -88,7 +88,8 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
     blank["players"], blank["advanced"], blank["peek"] = players, advanced, peek
     blank["board"] = board
     options: dict[str, Any] = {"advanced": advanced, "peek": peek}
-    # Omit the whole board from the options, as files that are older than the other boards do.
+    # The option `board` is omitted for the whole board, because files that are older than the mini
+    # board do not contain it.
     if board != WHOLE:
         options |= {"board": BOARD_NAMES[board]}
     return Game(
@@ -119,7 +120,7 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
 
 
 def deals(game: Game) -> States:
-    """Return all deals of the gold on a small board (ARM-6)."""
+    """Return a start state for each arrangement of the gold on a small board (ARM-6)."""
     board = game.blank["board"]
     mines = int(state.GOLD_MINES[board])
     spread = list(permutations(state.PILES[:mines]))
@@ -131,8 +132,8 @@ def deals(game: Game) -> States:
 def _longest_game(players: int, advanced: bool, board: int) -> int:
     """Return the maximum number of actions in a game.
 
-    Each palisade counts as two actions (it may be followed by a stop). Each Warrior, token and pass
-    counts as one.
+    Each palisade counts as two actions, because a `stop` may follow it. Each Warrior, power,
+    reinforcement and pass counts as one.
     """
     tokens = int(state.POWERS.sum()) + players if advanced else 0
     warriors = players * int(state.WARRIORS[board, players].sum())

@@ -1,8 +1,9 @@
-"""The board of Armadora: squares, mines, lines, and the small sets of squares of ARM-12.
+"""The board of Armadora: squares, mines, lines, and small sets of squares.
 
 A set of squares is a word: an int64 with one bit per square. The square in `row` and `column` is
-bit `row * 8 + column`. A palisade is a bit in one of two such words: `east` for the right side of
-the square, `south` for the line below the square.
+bit `row * 8 + column`. A set of lines or palisades is two such words. A bit of `east` is the line
+on the right side of the square, and a bit of `south` the line below the square. Small sets are
+connected sets of fewer than four squares, which palisades may not close off (ARM-12).
 """
 
 from __future__ import annotations
@@ -57,9 +58,10 @@ def _small_sets() -> list[frozenset[int]]:
 
 
 def _small_set_tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each line, the lines around each small set that the line bounds, as two words.
+    """Return two arrays, `east` and `south` words, with a row for each line.
 
-    Rows are padded with words that contain all lines.
+    A row has, for each small set next to the line, all lines around this set. Rows are padded with
+    words that contain all lines.
     """
     east, south = [], []
     sets_at_line: list[list[int]] = [[] for _ in range(LINES)]
@@ -79,7 +81,7 @@ def _small_set_tables() -> tuple[np.ndarray, np.ndarray]:
 
 SETS_EAST, SETS_SOUTH = _small_set_tables()
 
-# ARM-35: the whole board, or a corner of it, separated from the rest by palisades.
+# ARM-35: the whole board, or a corner of the board, separated from the rest by palisades.
 BOARD_NAMES = ("whole", "mini")
 WHOLE, MINI = range(2)
 MINI_SQUARES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2")
@@ -87,12 +89,12 @@ MINI_PALISADE = "b1-c1"  # a palisade inside the corner from the start
 
 
 def _words(lines: list[int]) -> tuple[int, int]:
-    """Return a set of lines as its two words."""
+    """Return the `east` and `south` words of a set of lines."""
     return sum(int(LINE_EAST[line]) for line in lines), sum(int(LINE_SOUTH[line]) for line in lines)
 
 
 def _with_ends_inside(number: int) -> list[int]:
-    """Return the lines that have `number` of their two squares in the corner: 0, 1 or 2."""
+    """Return the lines that have `number` (0, 1 or 2) of their squares in the mini board."""
     corner = {SQUARE_NAMES.index(name) for name in MINI_SQUARES}
     return [line for line in range(LINES) if len(corner.intersection(LINE_SQUARES[line])) == number]
 

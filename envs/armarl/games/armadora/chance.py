@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def chance_results(game: Game, state: State, dealt: bool) -> str:
-    """Return the result of the deal as text: the gold (ARM-6) and the characters."""
+    """Return the result of the deal as text: the gold (ARM-6) and the characters (ARM-21).
+
+    If `dealt` is False, return "", because after the deal nothing in Armadora is random.
+    """
     if not dealt:
         return ""
     mines = zip(MINE_NAMES, state["gold"], strict=True)

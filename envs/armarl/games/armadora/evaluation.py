@@ -23,17 +23,17 @@ from armarl.games.armadora.state import only_on, side_count, side_of, sum_on, te
 
 # The columns of WEIGHTS.
 (
-    STEP,  # factor on a Warrior's weight per step away, in a large territory
-    SIZE,  # increase of this factor for each square that the territory is smaller
+    STEP,  # factor on a Warrior's weight for each step from the mine, in a large territory
+    SIZE,  # increase of this factor for each square by which the territory is smaller
     END_VARIANCE,  # variance of a lead at the end, in squared points; makes a tie an even chance
     FREE_VARIANCE,  # variance that a free square adds, in squared points
-    HAND_VARIANCE,  # variance that a free square adds, for each point in hand per free square
-    HAND_WEIGHT,  # weight of points in hand, relative to an even spread over the free squares
+    HAND_VARIANCE,  # further variance of a free square, times (points in hand / free squares)
+    HAND_WEIGHT,  # weight of points in hand; 1 spreads them evenly over the free squares
     MOVE,  # value of being the side to move, in gold
     SCALE,  # log odds of winning for each standard deviation of the lead in gold
 ) = range(8)
-# Fitted by maximum likelihood of the winners. The rows are two sides and three sides, each with the
-# base game and the advanced rules. See `docs/games/scripted-players.md`.
+# Fitted to the winners of games by maximum likelihood. The rows are two sides and three sides, each
+# with the base game and the advanced rules. See `docs/games/scripted-players.md`.
 WEIGHTS = np.array(
     [
         [0.600, 0.0185, 0.108, 0.951, 3.95, 1.09, 0.126, 1.510],
@@ -96,7 +96,7 @@ def _points_in_hand(s: State, side: Int) -> Int:
 
 @kernel
 def _step_weight(s: State, squares: Int) -> Real:
-    """Return the factor on a Warrior's weight per step. It is 1 if the territory is indivisible."""
+    """Return the factor on a Warrior's weight per step: 1 if no palisade can divide `squares`."""
     to_spare = count(squares) - 2 * SMALLEST_TERRITORY
     if s.palisades_left == 0 or to_spare < 0:
         return 1.0
@@ -105,9 +105,10 @@ def _step_weight(s: State, squares: Int) -> Real:
 
 @kernel
 def _hands_of(s: State) -> tuple[Any, Any, Any, Any, Any]:
-    """Return the points in hand of sides 0 to 2, and two numbers for each free square near a mine.
+    """Return the points in hand of sides 0 to 2, and two factors for free squares near a mine.
 
-    These numbers are the weight of the points, and the variance that the square adds to a lead.
+    Each free square near a mine adds the first factor to the weight of the points in hand there,
+    and the second to the variance of a lead there.
     """
     hand_0, hand_1, hand_2 = _points_in_hand(s, 0), _points_in_hand(s, 1), _points_in_hand(s, 2)
     per_free_square = 1.0 / max(count(s.free), 1)
@@ -120,7 +121,9 @@ def _hands_of(s: State) -> tuple[Any, Any, Any, Any, Any]:
 def _points_around(
     s: State, points_0: Any, points_1: Any, points_2: Any, mine: Int
 ) -> tuple[Any, Any, Any, Any]:
-    """Return three sides' points and the free squares around a mine, weighted by steps from it."""
+    """Return the points of three sides and the free squares around a mine.
+
+    Each square is weighted by its number of steps from the mine.
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(s, ring)
     step_weight = _step_weight(s, squares)
@@ -146,8 +149,8 @@ def _chances(
 ) -> tuple[Any, Any, Any]:
     """Return the chances of three sides to have the most points. A missing third side has 0.
 
-    With three sides the chances may add up to less than 1. This keeps leads over both other sides
-    from counting twice.
+    With three sides, a chance is the product of the chances against the two others, so the chances
+    may add up to less than 1. The rest belongs to no side.
     """
     over_1 = step_up(near_0 - near_1, variance)
     if side_count(s) == 2:
@@ -159,7 +162,7 @@ def _chances(
 
 @kernel
 def _expected_gold(s: State) -> tuple[Any, Any, Any, Any]:
-    """Return the expected gold of three sides, and its variance."""
+    """Return the expected gold of three sides, and the variance of their gold."""
     points = points_of(s)
     points_0 = only_on(points, _squares_of(s, 0))
     points_1 = only_on(points, _squares_of(s, 1))

@@ -1,4 +1,4 @@
-"""Help for a person who plays Armadora on a web page: places to click, the question, the rules."""
+"""Help for a person who plays Armadora on a web page: places to click, questions and rules."""
 
 from __future__ import annotations
 
@@ -78,17 +78,17 @@ HOW_TO_PLAY = (
 
 
 def cells(game: Game) -> list[str]:
-    """Return the ids of the squares in the picture, by cell of the action table."""
+    """Return the SVG ids of the squares in the picture, by cell number of the action table."""
     return [f"place-{name}" for name in SQUARE_NAMES]
 
 
 def edges(game: Game) -> list[str]:
-    """Return the ids of the lines in the picture, by edge of the action table."""
+    """Return the SVG ids of the lines in the picture, by edge number of the action table."""
     return [f"line-{name}" for name in LINE_NAMES]
 
 
 def must_remember(game: Game) -> bool:
-    """Return whether a player must remember the values that it has placed (ARM-33)."""
+    """Return whether a player must remember the values of its placed Warriors (ARM-33)."""
     return not game.options["peek"]
 
 
@@ -113,7 +113,7 @@ def warnings(game: Game, state: State) -> dict[str, str]:
 
 
 def question(game: Game, state: State) -> tuple[str, list[int]]:
-    """Return the question for the seat to move, and the cells that the question is about."""
+    """Return the question for the seat to move, and the cells in question (none in Armadora)."""
     if state["stage"] == OVER:
         return "", []
     stage = STAGE_NAMES[state["stage"]]

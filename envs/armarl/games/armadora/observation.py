@@ -3,8 +3,8 @@
 A seat sees itself first, then the others clockwise. Sites are the squares without a mine. Lines and
 sites are in the order of the action table. Squares are in order row by row. Values of a territory
 are repeated at each of its squares. `armarl.core.observation_blocks` joins the blocks to one flat
-observation. The survey, the input of learned position evaluators, shares some of the blocks and
-writers.
+observation. The module `survey`, the input of learned position evaluators, uses some of the blocks
+and of the functions that write them.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ BOARD = Board(
 
 
 class View(NamedTuple):
-    """Values that the writers share."""
+    """Values that several functions use to write blocks."""
 
     seat: Any
     known: Any  # squares with Warriors whose value the seat knows
@@ -99,7 +99,7 @@ def observation_table(players: int, advanced: bool) -> ObservationTable:
 
 @part
 def _bits(squares: Bits, out: Observation, first: int) -> None:
-    """Write a set of squares as one number per site."""
+    """Write a set of squares as a 0 or 1 for each site."""
     block = window(out, first, SITES)
     for site in range(block.size):
         block[site] = (squares >> SITE_SQUARES[site]) & 1
@@ -107,7 +107,7 @@ def _bits(squares: Bits, out: Observation, first: int) -> None:
 
 @part
 def _lines(east: Bits, south: Bits, out: Observation) -> None:
-    """Write a set of lines as one number per line."""
+    """Write a set of lines as a 0 or 1 for each line."""
     for line in range(LINES):
         out[line] = (LINE_EAST[line] & east) | (LINE_SOUTH[line] & south) != 0
 
@@ -209,7 +209,7 @@ def write_hand(s: State, view: Any, hand: Target) -> None:
     )
 )
 def _unseen(s: State, view: View, unseen: Target) -> None:
-    """Write each player's initial Warriors minus those that this seat can see."""
+    """Write the number of each player's Warriors whose value is hidden from the observing seat."""
     for k in range(s.players):
         player = seat_after(s, view.seat, k)
         for v in range(VALUES):
@@ -349,7 +349,7 @@ def _everywhere(
 
 @part
 def _fill(out: Observation, first: int, square: int) -> None:
-    """Copy the number at a square of a block, which starts at `first`, to the whole block."""
+    """Copy the number at a square of a block to all squares. The block begins at `out[first]`."""
     block = window(out, first, SQUARES)
     number = block[square]
     for i in range(block.size):

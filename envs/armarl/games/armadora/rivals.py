@@ -9,7 +9,8 @@ from armarl.compiler.bits import count
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 
-# Opponents of the evaluation panel. Never train against the held-out opponents.
+# Opponents that `armarl.arena.panel` adds to those of all games, to evaluate a player. The players
+# in HELD_OUT are for evaluation only: never train against them.
 PANEL = ("greedy:style=settler", "greedy:style=bold", "ismcts:300")
 HELD_OUT = ("greedy:style=hoarder", "grave:300")
 

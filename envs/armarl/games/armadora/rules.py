@@ -190,7 +190,7 @@ def _in_range(s: State, player: Int) -> Int:
 
 @inlined
 def _reinforceable(s: State, player: Int) -> Int:
-    """ARM-28: return the own Warriors in full territories without a reinforcement."""
+    """ARM-28: return the player's Warriors in full territories without a reinforcement."""
     if s.reinforcements[player] == 0:
         return 0
     squares = s.warriors[player] & ~territory(s, s.free)
@@ -267,7 +267,7 @@ def _place_palisade(s: State, line: Int) -> None:
     s.palisades_left -= 1
     free_east, free_south = ~s.east, ~s.south
     barred_east, barred_south = 0, 0
-    for i in range(SETS_EAST.shape[1]):  # no branches, so LLVM can process eight sets together
+    for i in range(SETS_EAST.shape[1]):  # without branches LLVM can process eight sets together
         east, south = SETS_EAST[line, i] & free_east, SETS_SOUTH[line, i] & free_south
         barred_east |= east if south == 0 and east & (east - 1) == 0 else 0
         barred_south |= south if east == 0 and south & (south - 1) == 0 else 0

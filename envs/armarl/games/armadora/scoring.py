@@ -78,7 +78,7 @@ def share_of(s: State, points: Any, side: Int, squares: Int) -> Int:
 
 @kernel
 def score(s: State) -> None:
-    """Write each side's piles, one per territory, at the first mine of the territory (ARM-19)."""
+    """Write each side's piles to `s.piles`, at the first mine of each territory (ARM-19)."""
     s.piles[:, :] = 0
     points = points_of(s)
     scored = 0
@@ -103,7 +103,7 @@ def gold_of(s: State, side: Int) -> Int:
 def _rank_key(s: State, side: Int) -> Int:
     """Return a number that orders sides by gold, then by piles from largest to smallest (ARM-19).
 
-    Its digits of 6 bits are the total and the eight piles, each at most 40.
+    The number has nine parts of 6 bits: the total gold and the eight piles, each at most 40.
     """
     key, missing = gold_of(s, side), MINES
     for size in range(ALL_GOLD, 0, -1):

@@ -2,7 +2,8 @@
 
 A state is one record of type `STATE` with all data of a game: the board, the hidden hands, the
 options and the random number generator. The numbers `ARM-n` refer to the rules page. Sets of
-squares are int64 bit words (see `board`).
+squares are int64 bit words (see `board`). "Digits" are three such sets, which hold a small number
+for each square (see `digits_of`).
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ MAX_PLAYERS = 4
 PALISADES = 35  # ARM-5
 PILES = np.array([3, 4, 4, 5, 5, 6, 6, 7], np.uint8)  # ARM-6
 ALL_GOLD = 40
-# By board (ARM-35): the supply of palisades, the number of mines with gold, and the Warriors of
-# value 1 to 5 by number of players (ARM-7).
+# For each board (ARM-35): the supply of palisades, the number of mines with gold, and, for each
+# number of players, a player's Warriors of value 1 to 5 (ARM-7).
 SUPPLY = np.array([PALISADES, 1], np.uint8)
 GOLD_MINES = np.array([MINES, 2])
 WARRIORS = np.array(
@@ -38,7 +39,7 @@ WARRIORS = np.array(
 TURN, SECOND_PALISADE, AFTER_POWER, OVER = range(4)
 STAGE_NAMES = ("turn", "second palisade", "after power", "over")
 
-# ARM-21; 0 is a player of the base game.
+# ARM-21. In the base game every player has character 0.
 ORC_CHARACTER, GOBLIN_CHARACTER, ELF_CHARACTER, MAGE_CHARACTER = range(1, 5)
 CHARACTER_NAMES = ("orc", "goblin", "elf", "mage")
 POWERS = np.array([0, 1, 1, 2, 2], np.uint8)
@@ -55,11 +56,11 @@ STATE = record_type(
         ("face_up", np.int64),
         ("warriors", np.int64, MAX_PLAYERS),  # squares with a Warrior of each player
         ("read", np.int64, MAX_PLAYERS),  # squares that each player's Mage has looked at
-        ("value", np.uint8, SQUARES),  # value of the Warrior; 0: none, or hidden from this seat
+        ("value", np.uint8, SQUARES),  # value of the Warrior; 0: no Warrior, or concealed
         ("arrows", np.uint8, SQUARES),
         ("reinforced", np.uint8, SQUARES),  # 1 + the player whose reinforcement is on the square
         ("gold", np.uint8, MINES),
-        ("piles", np.uint8, (MAX_PLAYERS, MINES)),  # by side, once the game is over (ARM-19)
+        ("piles", np.uint8, (MAX_PLAYERS, MINES)),  # by side; all 0 before the end (ARM-19)
         ("hand", np.uint8, (MAX_PLAYERS, VALUES)),  # Warriors left, by value
         ("hand_size", np.uint8, MAX_PLAYERS),
         ("character", np.uint8, MAX_PLAYERS),
@@ -70,7 +71,7 @@ STATE = record_type(
             "looking_at",
             np.uint8,
             MAX_PLAYERS,
-        ),  # 1 + the square read since this player's last action
+        ),  # 1 + the square that the Mage has just read; 0 when the player acts again
         ("palisades_left", np.uint8),
         ("to_move", np.uint8),
         ("stage", np.uint8),
@@ -78,7 +79,7 @@ STATE = record_type(
         ("advanced", np.uint8),
         ("peek", np.uint8),
         ("board", np.uint8),  # the index in BOARD_NAMES
-        ("spare", np.uint8, 5),  # pads the record; a copy would leave a gap undefined
+        ("spare", np.uint8, 5),  # fills a gap, whose bytes a copy would leave undefined
     ],
 )
 
@@ -90,15 +91,16 @@ _EACH_BYTE, _SIDE_BY_SIDE = np.uint64(0x0101010101010101), np.uint64(0x010204081
 
 @inlined
 def _lowest_of_each(word: Int) -> Int:
-    """Return the lowest bit of each of a word's 8 bytes, side by side, by one multiplication."""
+    """Return the lowest bits of a word's 8 bytes as 8 adjacent bits, with one multiplication."""
     return np.int64(((word & _EACH_BYTE) * _SIDE_BY_SIDE) >> np.uint64(56))
 
 
 @inlined
 def digits_of(numbers: Any) -> tuple[Any, Any, Any]:
-    """Split numbers below 8, one per square, into three sets of squares: binary digits 1, 2 and 4.
+    """Return numbers below 8, one per square, as three sets of squares (digits).
 
-    Operations on these sets then count or compare all numbers at the same time.
+    The sets contain the squares whose number has the binary digit 1, 2 or 4. Operations on the sets
+    count or compare all numbers at the same time.
     """
     ones, twos, fours = 0, 0, 0
     for row in range(0, SQUARES, 8):
@@ -111,7 +113,7 @@ def digits_of(numbers: Any) -> tuple[Any, Any, Any]:
 
 @inlined
 def only_on(digits: Any, squares: Int) -> tuple[Any, Any, Any]:
-    """Keep the numbers on a set of squares, and make the others 0."""
+    """Return digits with the same numbers on a set of squares, and with 0 on all others."""
     ones, twos, fours = digits
     return ones & squares, twos & squares, fours & squares
 
@@ -134,7 +136,7 @@ def sum_on(digits: Any, squares: Int) -> Int:
 
 @inlined
 def connected(squares: Int, east: Int, south: Int) -> Int:
-    """Return all squares connected to `squares` through lines right of squares and below them."""
+    """Return all squares connected to `squares` through the lines in the words `east`, `south`."""
     while True:
         grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
         grown |= ((grown & south) << COLUMNS) | ((grown >> COLUMNS) & south)
@@ -196,7 +198,7 @@ def reinforced_squares(s: State) -> Int:
 def seat_after(s: State, seat: Int, steps: Int) -> Int:
     """Return the seat `steps` further in play order (ARM-8). `steps` is at most `players`.
 
-    The function avoids a slow division.
+    The function does not use `%`, because a division is slow.
     """
     later = seat + steps
     return later - s.players if later >= s.players else later

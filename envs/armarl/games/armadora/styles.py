@@ -1,4 +1,4 @@
-"""The styles of Armadora's scripted player: amounts of gold, added to the values of actions."""
+"""The styles of Armadora's scripted player: amounts of gold that it adds to values of actions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 # The columns of STYLES.
 (
-    WALLS,  # added to a palisade's value in the comparison with a Warrior's value
-    BIG,  # added to a Warrior's value, for each point above 1
+    WALLS,  # added to the value of a palisade, to compare it with the placing of a Warrior
+    BIG,  # added to the value of placing a Warrior, for each of its points above 1
 ) = range(2)
 GREEDY_STYLES = ("balanced", "builder", "settler", "bold", "hoarder")
 HELD_OUT_STYLE = "hoarder"  # no policy is trained against this style

@@ -1,10 +1,11 @@
 """The survey of Armadora, the input of learned position evaluators: mines and hands.
 
-The mines are the prizes of the game. For each mine and each number of steps over open lines, the
-survey gives the pieces at this distance, and the number of lines that lead farther away. So walls
-matter before they close a territory. The core of a mine is the set of squares that stay connected
-with the mine until the end of the game. The survey contains only information that the seat may
-see. The seat comes first, then the others clockwise, as in the observation.
+The mines are the prizes of the game. A ring of a mine is the set of squares at one distance,
+counted in steps over lines without a palisade. For each ring, the survey gives the pieces there,
+and the number of lines that lead farther away. Palisades therefore matter before they close a
+territory. The core of a mine is the set of squares that stay connected with the mine until the end
+of the game. The survey contains only information that the seat may see. The seat comes first, then
+the others clockwise, as in the observation.
 """
 
 from __future__ import annotations
@@ -53,14 +54,14 @@ from armarl.games.armadora.state import (
     territory,
 )
 
-RINGS = 7  # squares 1, 2, ... steps from a mine; the last ring includes all farther squares
-WAYS = 3  # rings for which the lines that lead farther away are counted
+RINGS = 7  # rings 1, 2, ... steps from a mine; the last ring includes all farther squares
+WAYS = 3  # number of rings for which the lines that lead farther away are counted
 _MOST_WARRIORS = 16
 _MOST_POINTS = 28
 
 
 class View(NamedTuple):
-    """Values that the writers share."""
+    """Values that several functions use to write blocks."""
 
     seat: Any
     known: Any  # squares with Warriors whose value the seat knows
@@ -72,7 +73,7 @@ class View(NamedTuple):
 
 @part
 def _lasting(s: State) -> tuple[Bits, Bits]:
-    """Return the open lines, right of squares and below, that can take no palisade (ARM-12)."""
+    """Return the open lines (`east` and `south`) that can no longer take a palisade (ARM-12)."""
     east, south = ALL_EAST & ~s.east, ALL_SOUTH & ~s.south
     if s.palisades_left > 0:
         east &= s.barred_east
@@ -81,7 +82,7 @@ def _lasting(s: State) -> tuple[Bits, Bits]:
 
 
 def look(s: State, seat: int) -> View:
-    """Return the values that several writers need: known points, gold, lines that stay open."""
+    """Return the values that several blocks need: known points, gold, lines that stay open."""
     known = known_squares(s, seat)
     return View(seat, known, only_on(points_of(s), known), gold_digits(s), *_lasting(s))
 
@@ -105,7 +106,7 @@ def _stakes(s: State, view: View, stakes: Target) -> None:
 
 @part
 def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
-    """Count the lines of two sets, right of squares and below, that lead out of `squares`."""
+    """Count the lines in the words `east` and `south` that lead out of `squares`."""
     across, down = squares ^ (squares >> 1), squares ^ (squares >> COLUMNS)
     return count(across & east) + count(down & south)
 
@@ -327,7 +328,8 @@ blocks.add(
 def _points_in_hand(s: State, view: View, player: int) -> float:
     """Return the points that a player may still place.
 
-    They are exact for the observing seat, and otherwise the mean.
+    For the observing seat the points are exact. For another player they are the mean value of the
+    Warriors that the seat cannot see, times the size of the hand.
     """
     if s.passed[player]:
         return 0.0
@@ -382,9 +384,9 @@ def _taken(s: State, points: Any, player: int, squares: Bits) -> float:
 
 @kernel
 def divide(s: State, out: Returns) -> None:
-    """Write the fraction of each mine's gold that each player's side took, (players, MINES).
+    """Write the fraction of each mine's gold that each player's side took.
 
-    The game must be over. A side takes the same fraction at every mine of a territory.
+    `out` has the shape (players, MINES). The game must be over. A side takes the same fraction at every mine of a territory.
     """
     points = points_of(s)
     for mine in range(MINES):

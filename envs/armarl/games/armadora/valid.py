@@ -1,4 +1,4 @@
-"""Validation of Armadora states that come from outside.
+"""Validation of Armadora states that come from outside the library.
 
 `valid` accepts every state that play can reach, and every determinised state. It rejects concealed
 states in which anything is hidden, because they are incomplete. Every accepted state can be played
@@ -222,7 +222,7 @@ def _squares_are_lawful(s: State) -> Int:
 
 @kernel
 def _hands_add_up(s: State) -> Int:
-    """ARM-7: return whether the Warriors add up, and only their squares have values."""
+    """ARM-7: return whether the Warriors add up, and only squares with a Warrior have a value."""
     for square in range(SQUARES):
         if (s.value[square] > 0) != ((all_warriors(s) >> square) & 1 == 1) or s.value[
             square
@@ -252,7 +252,7 @@ def _placed(s: State, player: Int, value: Int) -> Int:
 
 @kernel
 def _gold_is_right(s: State) -> Int:
-    """ARM-6: return whether the piles on the mines are those of the rules, on the right mines."""
+    """ARM-6: return whether the mines of this board have the piles of the rules, in some order."""
     mines = GOLD_MINES[s.board]
     for mine in range(MINES):
         if mine >= mines:
@@ -416,7 +416,8 @@ def _turn_is_lawful(s: State) -> Int:
 def _score_is_right(s: State) -> Int:
     """ARM-19: return whether the piles are right.
 
-    After the end, a side's share of a territory is at the first mine there. All other piles are 0.
+    After the end, a side's gold from a territory is stored at the first mine of this territory. All
+    other piles are 0.
     """
     points, scored = points_of(s), 0
     for mine in range(MINES):

@@ -1,1 +1,1 @@
-"""Armadora's scripted player and its judgement of squares and lines."""
+"""Armadora's scripted player and its evaluation of positions."""

@@ -1,6 +1,7 @@
-"""A scripted player of Armadora. It takes the best action by a one-action lookahead.
+"""A scripted player of Armadora. It looks one action ahead and takes the best action.
 
-`judgement` evaluates positions. This module compares the actions of each kind.
+The module `judgement` evaluates positions. This module compares actions. Values of actions are in
+gold: the gold that the player's side can expect after the action.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ from armarl.games.armadora.state import (
 from armarl.games.armadora.styles import BIG, STYLES, WALLS
 
 TIE_POINTS = 0.5  # the value of winning ties, in points (ARM-29)
-POWER_GOLD = 0.5  # minimum gain of gold for a power, because powers are few and can be kept
-JITTER = 0.01  # in gold; the draw chooses among actions whose values differ by less
+POWER_GOLD = 0.5  # a power must gain this much gold, because a player has few and can keep them
+JITTER = 0.01  # in gold; chance decides between actions whose values differ by less
 
 
 # --- the best action of each kind: its value, and its id or -1 -----------------------------------
@@ -71,7 +72,7 @@ def _jitter(draw: float, action: Int) -> Real:
 def best_warrior(
     t: State, views: Any, reserves: Reserves, mask: Mask, first: Int, draw: float, style: Int
 ) -> tuple[Any, Any]:
-    """Find the best Warrior and square to place it on (ARM-11, ARM-24)."""
+    """Find the best Warrior in hand and the best square for it (ARM-11, ARM-24)."""
     best, choice = -1.0, -1
     for site in range(SITES):
         if (t.free >> SITE_SQUARES[site]) & 1:
@@ -142,7 +143,7 @@ def best_arrow(
 def best_reading(
     t: State, views: Any, reserves: Reserves, now: Real, mask: Mask, draw: float
 ) -> tuple[Any, Any]:
-    """Find the hidden Warrior whose value changes the expected gold most (ARM-23)."""
+    """Find the hidden Warrior on whose value the expected gold depends most (ARM-23)."""
     best, choice = -1.0, -1
     for site in range(SITES):
         action = MAGE + site
@@ -188,8 +189,8 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     Args:
         s: the concealed state.
         draw: the index of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
-        mask: scratch, int8 of shape (actions,).
-        scratch: scratch, an array of one record of the type of `s`.
+        mask: working memory, int8 of shape (actions,).
+        scratch: working memory, an array of one record of the type of `s`.
     """
     legal(s, mask)
     style = np.int64(draw)

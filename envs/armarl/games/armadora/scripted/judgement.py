@@ -1,10 +1,13 @@
 """Evaluation of an Armadora position for the player to move, from that player's information.
 
-Each mine is evaluated separately. The own side's lead in points around the mine, relative to the
-variance of this lead, gives the chance to take the gold. The sum over the mines is the value of the
-position in gold. If palisades may still divide a territory, a Warrior counts less with each step
-over open lines from the mine, so walls matter before they close a territory. Warriors in hand count
-where squares are free, so that a 5 is not wasted where a 1 is enough.
+Each mine is evaluated separately. The lead of the player's side in points around the mine, relative
+to the variance of this lead, gives the chance to take the gold. The sum over the mines is the value
+of the position in gold. If palisades may still divide a territory, a Warrior counts less with each
+step over open lines from the mine. Palisades therefore matter before they close a territory.
+Warriors in hand count where squares are free, so that a 5 is not wasted where a 1 is enough.
+
+In this module, `s` is a concealed state, and `t` is a copy of the state in which `value` holds
+expected points (see `expect_points`).
 """
 
 from __future__ import annotations
@@ -32,11 +35,11 @@ from armarl.games.armadora.board import (
 from armarl.games.armadora.knowledge import unseen
 from armarl.games.armadora.state import all_warriors, has_gold, side_count, territory
 
-# Tuned by matches between versions of this player, 200 to 400 games for each value tried.
-# The columns of JUDGEMENT.
+# The columns of JUDGEMENT. The numbers were tuned by matches between versions of this player, with
+# 200 to 400 games for each value tried.
 (
-    STEP,  # factor on a Warrior's weight per step away, in a large territory
-    SIZE,  # increase of this factor for each square that the territory is smaller
+    STEP,  # factor on a Warrior's weight for each step from the mine, in a large territory
+    SIZE,  # increase of this factor for each square by which the territory is smaller
     FREE_VARIANCE,  # variance that a free square adds to a lead, in squared points
     PATIENCE,  # gold by which a palisade must be better than a Warrior
 ) = range(4)
@@ -52,11 +55,11 @@ JUDGEMENT = np.array(
     ]
 )
 END_VARIANCE = 0.1  # in squared points; a tie is an even chance, a lead of one is nearly certain
-RESERVE_VARIANCE = 10.0  # variance that a free square adds, for each point in hand per free square
+RESERVE_VARIANCE = 10.0  # further variance of a free square, times (points in hand / free squares)
 RESERVE_WEIGHT = 1.7  # above 1, because points in hand go to free squares with gold nearby
 UNIT = 4  # expected points are stored as integers, in quarters of a point
-DIGITS = 5  # number of binary digits of a Warrior's maximum of 6 points, in quarters
-STEP_BITS = 6  # bits of a number of steps; all bits are 1 if there is no path
+DIGITS = 5  # number of binary digits of a Warrior's maximum: 6 points, which are 24 quarters
+STEP_BITS = 6  # bits that store a number of steps; all bits are 1 if there is no path
 NO_WAY = (1 << STEP_BITS) - 1
 
 
@@ -70,7 +73,7 @@ class Sides(NamedTuple):
 
 
 class Reserves(NamedTuple):
-    """The influence of the hands on the points around mines."""
+    """The influence of the Warriors in hand on the leads around mines."""
 
     lead: float  # points in hand, own side minus next side
     other_lead: float  # points in hand, own side minus third side
@@ -115,7 +118,10 @@ def hidden_values(s: State, player: Int, known: Int) -> tuple[Any, Any]:
 
 @kernel
 def expect_points(s: State, t: State, known: Int) -> None:
-    """Write each Warrior's points (ARM-30), or their mean if unknown, to `t.value`, in 1 / UNIT."""
+    """Write each Warrior's points (ARM-30) to `t.value`, in units of 1 / UNIT.
+
+    If its value is unknown, a Warrior has the mean value of its player's unknown Warriors.
+    """
     for player in range(s.players):
         mean, _ = hidden_values(s, player, known)
         for square in range(SQUARES):
@@ -140,7 +146,7 @@ def points_in_hand(s: State, player: Int, known: Int) -> Real:
 
 @kernel
 def _reserve(s: State, side: Int, known: Int) -> Real:
-    """Return the points that a side's players may still place, or their mean if unknown."""
+    """Return the sum of `points_in_hand` over a side's players."""
     total = 0.0
     for player in range(side, s.players, side_count(s)):
         total += points_in_hand(s, player, known)
@@ -149,11 +155,11 @@ def _reserve(s: State, side: Int, known: Int) -> Real:
 
 @kernel
 def reserves_of(s: State, side: Int, known: Int) -> Reserves:
-    """Return the influence of the hands, from the point of view of a side."""
+    """Return the influence of the Warriors in hand, from the point of view of a side."""
     sides = side_count(s)
     own = _reserve(s, side, known)
     rival = _reserve(s, (side + 1) % sides, known)
-    # With two sides, `other` is the own side. The constants were tuned that way.
+    # With two sides, `other` is the side itself. The constants were tuned with this formula.
     other = _reserve(s, (side + 2) % sides, known)
     per_free_square = 1.0 / max(count(s.free), 1)
     variance = 0.0
@@ -197,7 +203,7 @@ def _digits(t: State, side: Int) -> tuple[Any, Any, Any, Any, Any]:
 
 @kernel
 def sides_of(t: State, side: Int, known: Int) -> Sides:
-    """Return the points of a side and of the other sides from `t.value` (see `expect_points`)."""
+    """Return the points of a side and of the other sides as sets of squares, from `t.value`."""
     n = side_count(t)
     rival, other = _digits(t, (side + 1) % n), _digits(t, (side + 2) % n)
     return Sides(_digits(t, side), rival, other, all_warriors(t) & ~known)
@@ -222,7 +228,7 @@ def grow(t: State, squares: Int) -> Int:
 
 @kernel
 def _step_weight(t: State, squares: Int) -> Real:
-    """Return the factor on a Warrior's weight per step. It is 1 if the territory is indivisible."""
+    """Return the factor on a Warrior's weight per step: 1 if no palisade can divide `squares`."""
     to_spare = count(squares) - 2 * SMALLEST_TERRITORY
     if t.palisades_left == 0 or to_spare < 0:
         return 1.0
@@ -250,7 +256,10 @@ def steps_to_mines(t: State, square: Int) -> Int:
 
 @kernel
 def _outlook(t: State, sides: Sides, mine: Int) -> Outlook:
-    """Add up the squares around a mine, ring by ring. A ring is all squares at one distance."""
+    """Return the totals around a mine, added up ring by ring.
+
+    A ring is the set of all squares at one distance from the mine.
+    """
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(t, ring)
     step_weight = _step_weight(t, squares)
@@ -310,8 +319,8 @@ def _chance(
         reserves: the influence of the hands.
         gain: increase of the lead over the next side.
         other_gain: increase of the lead over the third side.
-        filled: number of free squares that are filled.
-        spent: points that leave the hand.
+        filled: number of free squares that the action fills.
+        spent: points that the action takes from the hand.
     """
     free = max(view.free - filled, 0.0)
     variance = END_VARIANCE + reserves.free_variance * free + reserves.hidden_variance * view.hidden
@@ -357,7 +366,10 @@ def worth_with_points(
     filled: Real,
     spent: Real,
 ) -> Real:
-    """Return the expected gold after the leads grow at a square that is `steps` from the mines."""
+    """Return the expected gold after the leads grow by points on one square.
+
+    `steps` has the distances of the square from the mines (see `steps_to_mines`).
+    """
     gold = 0.0
     for mine in range(MINES):
         view, distance = views[mine], (steps >> STEP_BITS * mine) & NO_WAY
