@@ -209,7 +209,7 @@ def write_hand(s: State, view: Any, hand: Target) -> None:
     )
 )
 def _unseen(s: State, view: View, unseen: Target) -> None:
-    """Write the number of each player's Warriors whose value is hidden from the observing seat."""
+    """Write how many of each player's Warriors have a value hidden from the observing seat."""
     for k in range(s.players):
         player = seat_after(s, view.seat, k)
         for v in range(VALUES):

@@ -386,7 +386,8 @@ def _taken(s: State, points: Any, player: int, squares: Bits) -> float:
 def divide(s: State, out: Returns) -> None:
     """Write the fraction of each mine's gold that each player's side took.
 
-    `out` has the shape (players, MINES). The game must be over. A side takes the same fraction at every mine of a territory.
+    `out` has the shape (players, MINES). The game must be over. A side takes the same fraction at
+    every mine of a territory.
     """
     points = points_of(s)
     for mine in range(MINES):

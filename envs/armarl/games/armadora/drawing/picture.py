@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from armarl.core.game import Game
 
 CELL = 112  # the side of a square
-LEFT, TOP = 52, 104  # the board's corner
+LEFT, TOP = 52, 104  # the upper left corner of the board
 WIDTH = LEFT + COLUMNS * CELL + LEFT
 BELOW = TOP + ROWS * CELL + 28  # the top of the players' panels
 PANEL = 196
@@ -58,7 +58,7 @@ COLOURS = {
     "a2": ("#2f9fd8", "#6cc3ee"),
     "b2": ("#b98600", "#dba81f"),
 }
-_STRIPES = {  # patterns that tint territories, one for each side
+_STRIPES = {  # stripes that mark the leader of a territory, one pattern for each side
     "side0": ("a", '<path d="M0 14L14 0M-4 4L4 -4M10 18L18 10"/>'),
     "side1": ("b", '<path d="M0 0L14 14M-4 10L4 18M10 -4L18 4"/>'),
     "side2": ("c", '<path d="M7 -1V15"/>'),
@@ -168,7 +168,7 @@ def _owner(game: Game, side: int) -> str:
 
 
 def _changed(scene: Scene) -> set[str]:
-    """Return the squares and lines that have changed since the position before."""
+    """Return the squares and lines that have changed since the previous position."""
     before, view = scene.before, scene.view
     if before is None:
         return set()
@@ -184,7 +184,7 @@ def _changed(scene: Scene) -> set[str]:
 
 
 def _pieces(found: dict[str, Any], name: str) -> Any:
-    """Return the contents of a square without the value, because seeing a value is no change."""
+    """Return the contents of a square, without a Warrior's value: seeing a value is no change."""
     here = found.get(name)
     return {**here, "value": None} if isinstance(here, dict) else here
 
@@ -230,7 +230,7 @@ def _tint(leader: int | None, name: str) -> Part:
 
 
 def _square(scene: Scene, square: int, marked: set[str]) -> Part:
-    """Return a square's piece."""
+    """Return the part for a square: its Warrior or gold, and a mark if the square has changed."""
     name, view = SQUARE_NAMES[square], scene.view
     x, y = _corner(square)
     text = f'<rect width="{CELL}" height="{CELL}" fill="none" pointer-events="all"/>'
@@ -315,7 +315,7 @@ def _reinforcement(player: int, paint: str, x: int, y: int) -> str:
 
 
 def _eye(paint: str, x: int, y: int) -> str:
-    """Return the eye of a player that has seen a Warrior's value."""
+    """Return the sign of an eye, in the colour of a player whose Mage has read a Warrior."""
     return (
         f'<g transform="translate({x} {y})"><path d="M-14 0Q0 -13 14 0Q0 13 -14 0Z" '
         f'fill="#ffffff" stroke="{paint}" stroke-width="3"/><circle r="5" fill="{paint}"/></g>'
@@ -359,7 +359,7 @@ def _line(line: int, stands: bool, marked: bool) -> Part:
 
 
 def _palisade(edge: str) -> str:
-    """Return a palisade with its upper end at the origin. `edge` has the outline's attributes."""
+    """Return a palisade whose upper end is the origin. `edge` has SVG attributes of its outline."""
     posts = "".join(
         f'<rect x="{k % 2 * 1.5 - 9.5}" y="{4 + k * 13.1:.1f}" width="{19 - k % 2 * 3}" '
         'height="11.5" rx="4"/>'
@@ -372,7 +372,7 @@ def _palisade(edge: str) -> str:
 
 
 def _spot(scene: Scene, land: Territory) -> str:
-    """Return the square that shows a territory's points: the first square with the most room."""
+    """Return the square that shows a territory's points: the first of those with most room."""
 
     def crowd(name: str) -> int:
         warrior = scene.view["warriors"].get(name)
@@ -385,9 +385,9 @@ def _spot(scene: Scene, land: Territory) -> str:
 
 
 def _score(scene: Scene, square: int, land: Territory) -> Part:
-    """Return the points in a walled territory.
+    """Return the part with each side's points in a territory.
 
-    If a side is tied in points but leads by a reinforcement (ARM-29), its sign shows a plus.
+    If a side is tied in points but leads by a reinforcement (ARM-29), its badge shows a plus.
     """
     text, at = "", 0.0
     for side, points in enumerate(land.points):
@@ -424,7 +424,7 @@ def _at_score(square: int, text: str, width: float) -> Part:
 
 
 def _turn(scene: Scene) -> str:
-    """Return the player to move, or the result, in words."""
+    """Return in words whose turn it is, or the result."""
     view = scene.view
     if (result := view["result"]) is not None:
         won = [p for p in range(scene.game.players) if scene.game.sides[p] in result["winners"]]
@@ -437,7 +437,7 @@ def _turn(scene: Scene) -> str:
 
 
 def _heading(scene: Scene) -> list[Part]:
-    """Return the line above the board: turn, last move and palisades left."""
+    """Return the line above the board: whose turn it is, the last action, the palisades left."""
     view, mover, result = scene.view, scene.view["to_move"], scene.view["result"]
     winners = result["winners"] if result else []
     shown = [p for p in range(scene.game.players) if p == mover or scene.game.sides[p] in winners]
@@ -480,7 +480,7 @@ def _panel(scene: Scene, player: int) -> list[Part]:
     you = " (you)" if scene.seat == player else ""
     partner = _partner(scene, player)
     room = wide - 74 - 42 * bool(partner)
-    rows = {  # by the name of a part: its top and bottom, and its SVG
+    rows = {  # for each part's name: the part's top and bottom, and its SVG
         "player": (
             (-5, PANEL + 5),
             f'<rect width="{wide:.1f}" height="{PANEL}" rx="14" fill="var(--panel)" '
@@ -528,7 +528,7 @@ def _partner(scene: Scene, player: int) -> str:
 
 
 def _notes(scene: Scene, player: int, wide: float) -> str:
-    """Return the line under a player's name: character, powers, pass, gold."""
+    """Return the line under a player's name: character and powers, or a pass, or the gold."""
     view, notes = scene.view, []
     if view["characters"]:
         powers = view["powers"][player]

@@ -39,7 +39,7 @@ def palisades_of(state: State) -> list[int]:
 
 
 def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
-    """Describe a state as JSON types. With a seat, values that the seat may not see are None.
+    """Describe a state with JSON types. With a seat, values that the seat may not see are None.
 
     After the end every seat sees everything (ARM-36).
     """

@@ -1,4 +1,4 @@
-"""Text pictures of Armadora."""
+"""Drawings of Armadora as text."""
 
 from __future__ import annotations
 

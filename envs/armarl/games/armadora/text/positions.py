@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def states_from(game: Game, view: Description, base: State) -> Iterator[State]:
-    """Yield the one state that a description means. Omitted values are those of the deal `base`."""
+    """Yield the one state that a description defines. Omitted values come from the state `base`."""
     s: Any = np.full(1, base)[0]
     players = game.players
     if "gold" in view:
@@ -99,7 +99,7 @@ def _put_warriors(s: Any, view: Description, players: int) -> None:
         worth = warrior.number("value", 0, 1, VALUES)
         s["warriors"][player] |= 1 << square
         s["value"][square] = worth
-        # If the hand has no such Warrior, the number stays at 0, and `valid` refuses the state.
+        # If the hand has no Warrior of this value, its number stays 0. `valid` rejects the state.
         s["hand"][player, worth - 1] -= min(1, s["hand"][player, worth - 1])
         s["face_up"] |= int(warrior.flag("face_up")) << square
         s["arrows"][square] = warrior.number("arrows", 0)
@@ -140,7 +140,7 @@ def _put_powers(s: Any, view: Description, players: int) -> None:
 
 
 def _numbers(view: Description, key: str, default: list[int]) -> list[int]:
-    """Return the numbers of a key, one for each player, or the default if there are none."""
+    """Return the numbers of a key, one for each player, or `default` if the key is absent."""
     found = view.each(key, len(default))
     if found is None:
         return default

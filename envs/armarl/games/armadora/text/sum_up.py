@@ -1,4 +1,4 @@
-"""A turn of Armadora in one sentence, from the views of a seat."""
+"""A turn of Armadora in words, from descriptions of the game as one seat sees it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAST = (  # the first words of `deed`, in the present and in the past tense
 
 
 def sum_up(scenes: Sequence[Scene]) -> str:
-    """Return a turn in words: first the actions other than `P …`, then its palisades together."""
+    """Return a turn in words: first all actions except `P …`, then all palisades together."""
     assert scenes[0].last
     name = scenes[0].names[scenes[0].last[0]]
     lines, done = [], []

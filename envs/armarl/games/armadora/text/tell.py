@@ -1,4 +1,8 @@
-"""An action of Armadora and its effects in words, from the views of a seat."""
+"""An action of Armadora and its effects in words.
+
+The functions read `scene.view` and `scene.before`, which are descriptions of the position after and
+before the action, as one seat sees the game (see `describe`).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ def tell(scene: Scene) -> Told:
 
 
 def deed(scene: Scene, seat: int, notation: str) -> str:
-    """Return an action in words, from its notation: `W3 c4`, `W? c4`, `goblin W2 c4`, …"""
+    """Return an action in words. Examples of `notation` are `W3 c4`, `W? c4` and `goblin W2 c4`."""
     first, *rest = notation.split()
     place = rest[-1] if rest else ""
     if first in ("P", "orc"):
@@ -60,7 +64,7 @@ def _whose(scene: Scene, place: str) -> str:
 
 
 def walled(scene: Scene) -> Iterator[str]:
-    """Yield a sentence about the territories that a new palisade has made, if there are any."""
+    """Yield a sentence about the new territories, if a new palisade has divided a territory."""
     assert scene.before is not None
     if scene.before["palisades"] == scene.view["palisades"]:
         return

@@ -1,4 +1,7 @@
-"""The territories of a view, with the points that the view shows and the leading side."""
+"""The territories in a view, with the points that the view shows and the leading side.
+
+A view is a description of a position as one seat sees it (see `describe`).
+"""
 
 from __future__ import annotations
 
@@ -42,12 +45,12 @@ def won_by_piles(result: dict[str, Any]) -> bool:
 
 
 def territories(view: dict[str, Any], sides: Sequence[int]) -> list[Territory]:
-    """Return the territories of a view, in the order of their first squares."""
+    """Return the territories in a view, in the order of their first squares."""
     walls = set(view["palisades"])
     joined = [
         squares for name, squares in zip(LINE_NAMES, LINE_SQUARES, strict=True) if name not in walls
     ]
-    first = list(range(SQUARES))  # for each square, the first square of its territory
+    first = list(range(SQUARES))  # for each square, in the end, the first square of its territory
     for _ in range(SQUARES):
         before = list(first)
         for a, b in joined:
