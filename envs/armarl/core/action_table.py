@@ -27,7 +27,7 @@ _NEAR = 0.92  # minimum difflib similarity of an unknown notation that counts as
 
 @dataclass(frozen=True)
 class ActionFamily:
-    """Actions that differ only in their arguments. By id, the last argument varies fastest.
+    """Actions that differ only in their arguments. In order of ids, the last one varies fastest.
 
     Attributes:
         name: the key of the family in `ActionTable.first`.
@@ -85,7 +85,7 @@ class ActionFamily:
 
 
 class ActionPlaces(NamedTuple):
-    """The board cells and the edge of each action. Networks use them to score actions by cells.
+    """The board cells and the edge of each action, from which networks can score actions.
 
     Attributes:
         origin: int64 (actions,), the cell from which an action starts, or -1.

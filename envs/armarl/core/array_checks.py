@@ -7,12 +7,12 @@ threads write rows at the same time.
 
 An array may not be what it seems: a subclass can report another `shape`, and another thread can
 write to an array, or change its shape, between the check and the use. So each check returns an
-array that is safe to use. Columns (indices, actions, seats, seeds, draws) are copied first and then
-checked. Batches of states are too large to copy at every call. So their check returns a view as a
-plain `numpy.ndarray`, whose shape and dtype nobody else can change. The contents still belong to
-the caller, so nothing may write to the states while a call uses them. States must belong to the
-game's variant. Two variants can share a record type, but one may have more actions or seats than
-the arrays of the other have room for.
+array that is safe to use. Arrays with one number per game (indices, actions, seats, seeds, draws)
+are copied first and then checked. Batches of states are too large to copy at every call. So their
+check returns a view as a plain `numpy.ndarray`, whose shape and dtype nobody else can change. The
+contents still belong to the caller, so nothing may write to the states while a call uses them.
+States must belong to the game's variant. Two variants can share a record type, but one may have
+more actions or seats than the arrays of the other have room for.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def check_apart(**arrays: Any) -> None:
 
 
 def _said(name: str) -> str:
-    """Return the name of an argument as the caller knows it: `out.seats` for `out_seats`."""
+    """Return the name that the caller uses for an argument: `out.seats` for `out_seats`."""
     return name.replace("out_", "out.")
 
 
@@ -104,7 +104,7 @@ def _named(dtype: np.dtype[Any]) -> str:
 
 
 def check_rows(name: str, rows: Any, count: int, *, written: bool = False) -> NDArray[np.int64]:
-    """Check row indices: int64 (n,), each in 0 to `count` - 1, without duplicates if `written`.
+    """Check row indices: int64 (n,), each from 0 to `count` - 1, no duplicates if `written`.
 
     Returns:
         A copy. Use it instead of the indices.
@@ -125,7 +125,7 @@ def check_rows(name: str, rows: Any, count: int, *, written: bool = False) -> ND
 def check_numbers(
     name: str, numbers: Any, size: int | None, low: int = _LOWEST, high: int = _HIGHEST
 ) -> NDArray[np.int64]:
-    """Check an int64 array of shape (size,) with values in `low` to `high`.
+    """Check an int64 array of shape (size,) with values from `low` to `high`.
 
     If `size` is None, the array may have any length.
 

@@ -1,9 +1,9 @@
 """The bodies of the compiled loops that all environments run. All games share them.
 
-A *body* does the work for game `i` of a batch. The batch is a NamedTuple of arrays that the caller
-allocates. `Game.run` distributes the games over threads (`armarl.core.threads`). A GPU kernel calls
-the same body with its own thread's `i`. `verbs` stands for the verbs of the game for which a body
-is compiled (`armarl.core.binding`).
+A *body* is a function that does the work for game `i` of a batch. The batch is a NamedTuple of
+arrays that the caller allocates. `Game.run` distributes the games over threads
+(`armarl.core.threads`). On a GPU, each thread calls the body for its games. `verbs` stands for the
+verbs of the game for which a body is compiled (`armarl.core.binding`).
 
 If a batch has a field `games`, call `i` of the body works on state `games[i]` and on row `i` of the
 other arrays. In scratch arrays, `rows[own(thread)]` is the row that no other thread touches. In
@@ -142,8 +142,8 @@ def view_one(
         mask[:] = 0
 
 
-# The same functions, but `fixed` is an array that contains the record. Numba would take 3
-# microseconds to read a tuple that contains the record.
+# Python calls these functions for a game with a record `fixed`. The argument `fixed` is an array
+# that contains the record, because Numba would take 3 microseconds to read a tuple from Python.
 
 
 def deal_with(states: States, i: int, number: int, reseed: bool, fixed: States) -> int:
@@ -453,8 +453,8 @@ class Plays(NamedTuple):
     actions: Int64s  # (n,) of the seats to move
     kind: int  # the reward to compute, an index into `Game.rewards`
     same_step: bool  # restart a game in the same step in which it ends
-    over: Int8s  # (n,) final status of games that have not restarted; PLAYING for the others
-    legal: PackedMasks  # (n, words) masks of the current states, which the caller cannot change
+    over: Int8s  # (n,) final status of a game that is over and has not restarted; else PLAYING
+    legal: PackedMasks  # (n, words) masks of the current states; never shown to the caller
     ends: Int8s  # (n,) written: status of each game after the step
     rewards: Float64s  # (n, players) written
     finals: States  # (n,) written if `same_step` and the game ended: its last state
@@ -465,8 +465,10 @@ class Sights(NamedTuple):
 
     states: States  # (n,)
     over: Int8s  # (n,) as in `Plays`
-    legal: PackedMasks  # (n, words) written: copies of the masks that the caller cannot change
-    spare: Int8s  # (2 * threads, actions) scratch, because other threads may write to `masks`
+    legal: PackedMasks  # (n, words) written: packed copies of the masks; never shown to the caller
+    # (2 * threads, actions) scratch: masks are computed here, because other threads of the caller
+    # may write to `masks`.
+    spare: Int8s
     seats: Int64s  # (n,) written: the seat to move
     observations: WrittenRows  # float32 (n, size)
     masks: WrittenRows  # int8 (n, actions)

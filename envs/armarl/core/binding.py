@@ -4,6 +4,9 @@ Such a function uses the global name `verbs` (imported from `armarl.core.verbs`)
 function that uses it. For each game, a copy of the function is compiled in which `verbs` are the
 verbs of that game. (A closure would also work, but Numba's disk cache cannot store a closure over
 compiled functions.) A function that uses no verbs is compiled once for all games.
+
+A *body* is a function that does the work for one game of a batch (`armarl.core.batch_loops`). Its
+*driver* is the compiled loop that calls it for many games.
 """
 
 from __future__ import annotations
@@ -23,13 +26,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Compiler(Protocol):
-    """A function that compiles functions. With `merge`, the result is part of its only caller."""
+    """A function that compiles functions. With `merge`, it merges them into their only caller."""
 
     def __call__(self, function: Any, /, *, merge: bool = False) -> Any: ...
 
 
 def compile_for_cpu(function: Any, *, merge: bool = False) -> Any:
-    """Compile a function as a kernel, or with `merge` as a part of its only caller."""
+    """Compile a function as a kernel or, with `merge`, merge it into its only caller."""
     return merged(function) if merge else kernel(function)
 
 
@@ -51,11 +54,11 @@ class Binding:
         Args:
             game: the game's name.
             its_verbs: the game's verbs.
-            compiler: the compiler of functions. For a GPU, the compiler is that of `numba.cuda`,
-                and `its_verbs` are compiled for the GPU too.
-            instead: functions to replace, with their replacements.
+            compiler: the function that compiles. For a GPU it uses `numba.cuda`, and `its_verbs`
+                must be compiled for the GPU too.
+            instead: functions to replace before compilation, with their replacements.
             fixed: whether the game has a record `fixed`.
-            common: the binding for functions that use no verbs. None means this binding.
+            common: the binding that compiles functions that use no verbs. None means this binding.
         """
         self._adapter = _with_fixed if fixed else _without_fixed
         self._game, self.verbs, self._compiler = game, its_verbs, compiler
@@ -75,7 +78,7 @@ class Binding:
         return cast(F, found)
 
     def driver(self, body: Body) -> Callable[..., None]:
-        """Return `work_sharing.take_shares` for a body, compiled with the game's verbs."""
+        """Return a body's driver: `work_sharing.take_shares`, compiled with the game's verbs."""
         if self._common and not _uses_verbs(body) and not takes_fixed(body):
             return self._common.driver(body)
         found = self._drivers.get(body)
@@ -88,8 +91,8 @@ class Binding:
     def body(self, body: Body, *, merge: bool = False) -> Body:
         """Return a body compiled with the game's verbs, without the parameter `fixed`.
 
-        If the body has this parameter and the game has the record, the batch of the result is a
-        pair: the body's batch, and an array that contains the record.
+        If the body has this parameter and the game has a record `fixed`, the returned function
+        takes a pair in place of the batch: the body's batch, and an array with that record.
         """
         inner = self.function(body, merge=merge)
         if not takes_fixed(body):

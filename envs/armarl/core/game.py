@@ -1,9 +1,9 @@
 """`Game`: one variant of one game, with everything that plays it.
 
 A state is one fixed-size NumPy record. To clone a game, copy the record. To save a game, write the
-bytes of the record. An array of records is a batch. A `Game` combines the compiled verbs that work
-on such records with the action table, the observation table, the options and the version. The
-environments are built on `Game`.
+bytes of the record. An array of records is a batch. A game's *verbs* are the compiled functions
+that work on such records (`core/verbs.py`). A `Game` combines them with the action table, the
+observation table, the options and the version. The environments are built on `Game`.
 
 This file deals games, plays actions and reads states. The parts that `Game` inherits are in other
 files:
@@ -363,14 +363,16 @@ class Game(RandomPlay, Readable):
 
     @property
     def has_progress(self) -> bool:
-        """Whether the game defines the verb `progress`."""
+        """Whether the game defines the verb `progress`; see the method `progress`."""
         return self._binding.verbs.progress is not unmoving
 
     def progress(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the publicly visible progress of one seat in each state, int64 (batch,).
+        """Return how far one seat has progressed in each state, int64 (batch,).
 
-        See the verb `progress`. In a game without this verb (see `has_progress`) the progress is
-        always 0. Pass states from outside to `check_states` first.
+        The progress is a publicly visible number, such as the number of Warriors that the seat has
+        laid. It is 0 before the seat's first turn and never decreases. In a game without the verb
+        `progress` (see `has_progress`) it is always 0. Pass states from outside to `check_states`
+        first.
 
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
@@ -385,7 +387,7 @@ class Game(RandomPlay, Readable):
     def turns_of(self, states: States) -> NDArray[np.int64]:
         """Return the seat whose turn it is in each state, int64 (batch,).
 
-        Another seat may be to move, because it answers or acts within that turn.
+        Another seat may be to move, because it answers an action of that turn or acts within it.
 
         Raises:
             TypeError, ValueError: `states` is not an array of states of this variant.

@@ -1,6 +1,6 @@
 """Declare observations block by block, each block together with the kernel that writes it.
 
-A game's `observation.py` is a list of blocks, each with the kernel that writes it:
+A game's `observation.py` is a list of blocks, each with its *writer*, the kernel that writes it:
 
     blocks = Blocks(look)
 
@@ -40,9 +40,10 @@ class Target(NamedTuple):
 
     Attributes:
         out: the entries of the block, float32, flat.
-        unit: 1 / scale, the factor for integer features: a float64, or a float64 array with one
-            number per entry of the last axis. For small integers, multiplying by `unit` and
-            rounding to float32 gives the same result as dividing by the scale, in less time.
+        unit: 1 / scale, by which a writer multiplies an integer quantity: a float64, or a float64
+            array with one number per entry of the last axis. For small integers, multiplying by
+            `unit` and rounding to float32 gives the same result as dividing by the scale, in less
+            time.
     """
 
     out: NDArray[np.float32]

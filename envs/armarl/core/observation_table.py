@@ -59,11 +59,12 @@ class Board:
 
     Attributes:
         shape: the shape of the board: (rows, columns) for a grid, (places,) for a graph.
-        along: the features of the blocks on the board. Maps each value of `Block.on`, and then the
-            suffix of a feature's name, to the flat cell number of each entry, -1 for an entry on no
-            cell.
-        derived: further features. Maps (feature name, block name) to the index of an entry of the
-            block for each cell. Where the index is -1, the feature is 0.
+        along: the cells to which the entries of blocks belong. For each value of `Block.on` and
+            each suffix of feature names, `along[on][suffix]` contains the flat cell number of each
+            entry, or -1 for an entry that belongs to no cell.
+        derived: further features, whose values are entries of a block.
+            `derived[feature name, block name]` contains for each cell the index of an entry of the
+            block. Where the index is -1, the feature is 0.
         constants: features that are the same in all states, float32 (cells,), by name.
         edges: for a graph, int64 (2, edges): the start cell and the end cell of each edge.
         edge_kinds: the kind of each edge, int64 (edges,), an index into `kinds`.
@@ -95,7 +96,7 @@ class Grid(NamedTuple):
 
     Attributes:
         planes: float32 (..., planes, rows, columns); `ObservationTable.cell_features` names them.
-        others: float32 (..., features), the entries on no square;
+        others: float32 (..., features), the entries that belong to no square;
             `ObservationTable.other_features` names them.
     """
 
@@ -108,7 +109,7 @@ class Graph(NamedTuple):
 
     Attributes:
         nodes: float32 (..., places, features); `ObservationTable.cell_features` names the features.
-        others: float32 (..., features), the entries on no place;
+        others: float32 (..., features), the entries that belong to no place;
             `ObservationTable.other_features` names them.
         constants: float32 (places, features), the same in all observations; `Board.constants`
             names the features.
@@ -213,7 +214,7 @@ class ObservationTable:
         return Grid(*self._on_board(observation, self._cells[1].reshape(-1, *board.shape)))
 
     def graph(self, observation: Any) -> Graph:
-        """Return observations (..., size) as features of the places of a chart.
+        """Return observations (..., size) as a graph: features of the places, and the edges.
 
         Args:
             observation: a NumPy array or a torch tensor.
@@ -252,7 +253,7 @@ class ObservationTable:
 
     @cached_property
     def other_features(self) -> tuple[str, ...]:
-        """The names of the entries on no cell, with an index for each axis, such as `hand[0]`."""
+        """The names of the entries that belong to no cell, with their indices: `hand[0]`."""
         return tuple(name for block in self._others for name in _names(block.name, block.shape))
 
     @property
@@ -311,7 +312,7 @@ class ObservationTable:
         return tuple(names), np.stack(rows)
 
     def _on_board(self, observation: Any, index: NDArray[np.int64]) -> tuple[Any, Any]:
-        """Return the entries at `index` (0 where the index is -1), and the entries on no cell."""
+        """Return the entries at `index` (0 where it is -1), and those that belong to no cell."""
         self._check(observation)
         on_board = observation[..., index]
         on_board[(..., *np.nonzero(index < 0))] = 0

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Description:
-    """A dictionary in a game's description. It stores its place there, for error messages."""
+    """A description of a game, or a dictionary inside it, with its place for error messages."""
 
     def __init__(self, value: Any, place: str = "") -> None:
-        """Take the dictionary `value` at `place` in the description.
+        """Store the dictionary `value`, which is at `place` in the description.
 
         Raises:
             ValueError: `value` is not a dictionary.
@@ -44,7 +44,7 @@ class Description:
         return f"{self.place}[{key!r}]" if self.place else f"{key!r}"
 
     def number(self, key: str, default: int, low: int = 0, high: int = 100) -> int:
-        """Return the whole number of a key, or the default if the key is missing.
+        """Return the whole number under a key, or the default if the key is missing.
 
         Raises:
             ValueError: the value is not a whole number from `low` to `high`.
@@ -57,7 +57,7 @@ class Description:
         return int(found)
 
     def flag(self, key: str, default: bool = False) -> bool:
-        """Return the bool of a key, or the default if the key is missing.
+        """Return the bool under a key, or the default if the key is missing.
 
         Raises:
             ValueError: the value is not a bool.
@@ -68,7 +68,7 @@ class Description:
         return found
 
     def word(self, key: str, known: Sequence[str], default: str | None = None) -> str | None:
-        """Return the word of a key, or the default if the key is missing or None.
+        """Return the word under a key, or the default if the key is missing or its value is None.
 
         Raises:
             ValueError: the value is not one of the known words.
@@ -77,7 +77,7 @@ class Description:
         return default if found is None else _known(self._at(key), found, known)
 
     def words(self, key: str, known: Sequence[str]) -> list[str]:
-        """Return the list of words of a key, empty if the key is missing or None.
+        """Return the list of words under a key, empty if the key is missing or its value is None.
 
         Raises:
             ValueError: the value is not a list of known words.
@@ -85,7 +85,7 @@ class Description:
         return [_known(self._at(key), word, known) for word in self.sequence(key)]
 
     def sequence(self, key: str) -> list[Any]:
-        """Return the list of a key, empty if the key is missing or None.
+        """Return the list under a key, empty if the key is missing or its value is None.
 
         Raises:
             ValueError: the value is not a list.
@@ -98,7 +98,7 @@ class Description:
         return found
 
     def each(self, key: str, size: int) -> list[Any] | None:
-        """Return the list of a key, or None if the key is missing or None.
+        """Return the list under a key, or None if the key is missing or its value is None.
 
         Raises:
             ValueError: the value is not a list of `size` entries, one per player.
@@ -113,12 +113,12 @@ class Description:
         return found
 
     def part(self, key: str) -> Description:
-        """Return the dictionary of a key, empty if the key is missing or None."""
+        """Return the dictionary under a key, empty if the key is missing or its value is None."""
         found = self._value.get(key)
         return Description({} if found is None else found, self._at(key))
 
     def named(self, key: str, known: Sequence[str]) -> Iterator[tuple[str, Any]]:
-        """Yield the names and values in the dictionary of a key.
+        """Yield the names and values in the dictionary under a key.
 
         Raises:
             ValueError: a name is not one of the known names.
@@ -209,7 +209,7 @@ def _difference(wanted: Any, found: Any, place: str = "") -> str | None:
     """Return a message about the first difference between two descriptions, or None.
 
     Keys that are missing in `wanted` are not compared. The order of words in a list is not compared
-    either; where this order has a meaning, the game checks it.
+    either. Where the order of words has a meaning, the game itself checks it.
     """
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key, value in wanted.items():

@@ -73,7 +73,10 @@ def _rows_of_bytes(game: Variant, states: Any, written: bool) -> tuple[States, N
 
 
 def _refuse_other(game: Variant, other: int, size: int) -> None:
-    """Raise ValueError if `other`, the index of a state of another variant, is below `size`."""
+    """Raise ValueError if there is a state of another variant.
+
+    `other` is the index of the first such state, or `size` if there is none.
+    """
     if other < size:
         raise ValueError(
             f"states[{other}] is of another variant of {game.name}; this game has "

@@ -121,9 +121,9 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
     """Call `driver` on each thread that plays a batch.
 
     Args:
-        driver: `work_sharing.take_shares`, compiled for a body.
+        driver: `work_sharing.take_shares`, compiled for a body (see `armarl.core.batch_loops`).
         games: the number of games in the batch.
-        batch: the body's first argument.
+        batch: the first argument of the body.
         least: the minimum number of games per thread. None means LEAST_GAMES.
     """
     number = threads_for(games, least)
@@ -146,7 +146,7 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
 
 
 class _Helpers:
-    """A record of the worker threads in one call of `run`: their starts, ends and errors."""
+    """Lists of the starts, ends and errors of worker threads in one call of `run`."""
 
     def __init__(self) -> None:
         self.begun: list[None] = []  # lists, because appending to a list is atomic in Python

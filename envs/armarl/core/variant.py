@@ -41,7 +41,8 @@ class Variant:
             states.
         attributes: additional attributes of the game's environments, by name, such as `chart`.
         option_fields: the fields of `blank` that differ between variants.
-        survey: the named blocks that a judge of positions reads, or None; see the verb `survey`.
+        survey: the named blocks that a judge reads, or None if the game has none. A judge is a
+            value network; the verb `survey` writes its input.
         faults: a text for each number that the verb `valid` returns. The first text is for valid
             states. Each other text says what is wrong.
         earlier: earlier versions with other rules but the same action ids and the same entries of
@@ -102,7 +103,7 @@ class Variant:
 
     @cached_property
     def option_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """The positions of the bytes of `option_fields` in a record, and this variant's values."""
+        """The positions in a record of the bytes of `option_fields`, and this variant's bytes."""
         fields: Any = self.blank.dtype.fields
         places = [
             np.arange(fields[name][1], fields[name][1] + fields[name][0].itemsize)

@@ -134,21 +134,22 @@ class Verbs(NamedTuple):
     of a game that is not over. A concealed state need not be valid. Does not change `s`."""
 
     survey: Callable[Concatenate[State, int, Observation, ...], None] = unsurveyed
-    """`survey(s, seat, out, *fixed)`: write the input of a judge of positions into all of `out`,
-    float32 (survey size,), in the blocks of `Game.survey`. As in `observe`, the numbers never
-    depend on information that is hidden from the seat. Policies that judge the positions after each
-    action need a game with a survey."""
+    """`survey(s, seat, out, *fixed)`: write the input of a judge (a value network) into all of
+    `out`, float32 (survey size,), in the blocks of `Game.survey`. As in `observe`, the numbers
+    never depend on information that is hidden from the seat. Policies that evaluate the positions
+    after each legal action need a game with this verb."""
 
     divide: Callable[[State, Returns], None] = undivided
     """`divide(s, out)`: write into `out`, float64 (players, prizes), the share of each prize that
-    each seat's side took, in [0, 1]. The game is over. The sides compete for the prizes. The
-    blocks of the survey with `on="prizes"` describe the prizes. The first of these blocks,
-    "stakes", contains the value of each prize."""
+    each seat's side took, in [0, 1]. The game is over. A prize is a thing for which the sides
+    compete, such as a gold mine in Armadora. The blocks of the survey with `on="prizes"` describe
+    the prizes. The first of these blocks, "stakes", contains the value of each prize."""
 
     progress: Callable[[State, int], int] = unmoving
-    """`progress(s, seat)`: the publicly visible progress of a seat, int64. It is 0 before the
-    seat's first turn and never decreases. Players with a random opening (`first_random`) use it. A
-    game without this verb does not offer such players. Does not change `s`."""
+    """`progress(s, seat)`: a publicly visible number, int64, that tells how far a seat has
+    progressed. It is 0 before the seat's first turn and never decreases. A player with a random
+    opening plays at random while the number is below its `first_random`. A game without this verb
+    does not offer such players. Does not change `s`."""
 
 
 @cache

@@ -26,7 +26,7 @@ _OF_ALL_GAMES = Binding("any_game", verbs)
 
 @cache
 def _binding(name: str, its_verbs: Verbs, fixed: bool) -> Binding:
-    """Return the binding of these verbs, which compiles the functions that all games share."""
+    """Return the `Binding` that compiles the functions that all games share, with these verbs."""
     return Binding(name, its_verbs, fixed=fixed, common=_OF_ALL_GAMES)
 
 
@@ -53,7 +53,7 @@ class CompiledVariant(Variant):
 
     @cached_property
     def fixed_records(self) -> Fixed:
-        """The argument `fixed` of compiled functions: a tuple with the record, or an empty one."""
+        """The argument `fixed` of compiled functions: a tuple with that record, or `()`."""
         return () if self.fixed is None else (self.fixed,)
 
     @cached_property
@@ -62,10 +62,11 @@ class CompiledVariant(Variant):
 
     @cached_property
     def _loops(self) -> dict[Body, tuple[Callable[..., None], int | None, bool]]:
-        """The driver of each body that has run, its `least`, and whether it takes `fixed`.
+        """The values that `run` needs for each body that has run.
 
-        These values are cached, because computing them takes a tenth of the time of a step of one
-        game.
+        They are its driver (the compiled loop that calls the body), the default of `least`, and
+        whether it takes `fixed`. They are cached, because computing them takes a tenth of the time
+        of a step of one game.
         """
         return {}
 
@@ -109,7 +110,7 @@ class CompiledVariant(Variant):
         return (
             direct(deal, states, 0, 0, True, fixed),
             direct(view, states, 0, 0, observation, mask, fixed),
-            direct(play, states, 0, -1, mask, returns, 0, fixed),  # -1 is illegal: not played
+            direct(play, states, 0, -1, mask, returns, 0, fixed),  # plays nothing: -1 is illegal
         )
 
     def warm_up(self) -> None:
@@ -120,8 +121,9 @@ class CompiledVariant(Variant):
         """Run a body once for each game of a batch, on several threads.
 
         Args:
-            body: a body of `armarl.core.batch_loops`, or a function of the same form. If it has a
-                fourth parameter `fixed`, it gets `fixed_records` there.
+            body: a body (a function that does the work for one game) of `armarl.core.batch_loops`,
+                or another function with the same parameters. If it has a fourth parameter `fixed`,
+                that argument is `fixed_records`.
             games: the number of games.
             batch: the first argument of the body. Its arrays are not checked.
             least: the minimum number of games per thread. None means the default of the body.

@@ -80,7 +80,7 @@ def pixels(sheet: Sheet, parts: tuple[Part, ...], width: int, theme: str) -> NDA
 
 
 class _Canvas:
-    """The last frame of a kind. The next frame is made from it by drawing the changed areas."""
+    """The last frame of a `Kind` of picture. Only changed areas of the next frame are drawn."""
 
     def __init__(self, kind: Kind) -> None:
         _, _, width, height = self._kind = kind
@@ -102,7 +102,7 @@ class _Canvas:
         return self._frame.copy()
 
     def _lay(self, parts: tuple[Part, ...], areas: list[Area]) -> None:
-        """Compose the given areas of the frame from all parts that touch them."""
+        """Compose the given areas of the frame from all parts that overlap them."""
         under = [np.full((y1 - y0, x1 - x0, 3), 255, np.uint16) for x0, y0, x1, y1 in areas]
         for part in parts:
             x0, y0, x1, y1 = _area(part, self._kind)
