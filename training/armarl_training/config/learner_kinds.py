@@ -24,8 +24,8 @@ class LearnerKind(NamedTuple):
         section: section of the configuration with the learner's own settings. Several learners
             may share a section. None: the learner may read any section.
         plays: kind of weights that the learner trains: network (a policy network), judge (a value
-            network that compares the actions), or critic (a value network that improves a scripted
-            player). None: any kind.
+            network that compares the positions after each action), or critic (a value network that
+            improves a scripted player). None: any kind.
         reads: settings that this learner reads but some other learners do not.
         ours: whether the learner reads the settings marked OURS in `sections`. The games of such a
             learner may be split into shards.

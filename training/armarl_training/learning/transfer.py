@@ -26,8 +26,8 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
         The transferred policy, or the same policy if it was trained at this table.
 
     Raises:
-        ValueError: the policy is for another game or board, is a judge (a value network that
-            compares the actions), or has layers over board cells.
+        ValueError: the policy is for another game or board, is a judge (a value network trained by
+            TD), or has layers over board cells.
     """
     before = policy.game
     if before.variant == game.variant:

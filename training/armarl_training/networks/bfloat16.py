@@ -1,4 +1,7 @@
-"""bfloat16 in compiled loops. NumPy has no such type. A bfloat16 is the upper half of a float32."""
+"""bfloat16 numbers in compiled loops, as 16-bit integers with the same bits.
+
+NumPy has no type bfloat16. The bits of a bfloat16 are the upper half of a float32.
+"""
 
 from __future__ import annotations
 

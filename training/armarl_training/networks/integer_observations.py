@@ -31,10 +31,10 @@ class IntegerObservations:
         device: the device of the arrays.
         dtype: uint8 or int16, the smaller type that holds every feature.
         scales: divisor of each feature of the observation, float32, shape (size,).
-        private: indices of the private observation entries (which depend on what the seat knows),
-            int64.
-        secrets: number of features that only the other seats know. They are the private entries of
-            these seats, clockwise.
+        private: indices of the private entries of an observation, which contain what only the
+            observing seat knows, int64.
+        secrets: number of features that only the other seats know: the private entries of all these
+            seats, clockwise from the observing seat.
         privileged_scales: divisors for an observation followed by the secrets, float32, shape
             (size + secrets,).
     """
@@ -62,7 +62,7 @@ class IntegerObservations:
         secret_scales = np.tile(self.scales[self.private], others)
         self.privileged_scales = np.concatenate([self.scales, secret_scales])
         self.device = device or OnCpu(game)
-        self.its_scales = self.device.put(self.scales)  # copies for the loops of the device
+        self.its_scales = self.device.put(self.scales)  # copies on the device, for its loops
         self.its_private = self.device.put(self.private)
 
     def keep(self, observations: Array, out: Array) -> None:
@@ -122,7 +122,7 @@ class Secrets(NamedTuple):
 
 
 def keep_secrets(batch: Secrets, i: int, thread: int, fixed: Fixed) -> None:
-    """Write the features that only the other seats know, clockwise."""
+    """Write the features that only the other seats know, in row `i`, clockwise by seat."""
     s, seat, out, seen = batch.states[i], batch.seats[i], batch.secrets[i], batch.seen[own(thread)]
     keep_others(s, seat, batch.players, seen, batch.scales, batch.private, out, fixed)
 
@@ -155,12 +155,12 @@ def keep_some(observation: Any, scales: Any, entries: Any, out: Any) -> None:
 
 
 class Draws(NamedTuple):
-    """Arguments of `draw`: logits, and the actions to write."""
+    """Arguments of `draw`: logits, random numbers, and arrays for the actions."""
 
     logits: NDArray[np.float32]  # (n, actions or more); extra columns are padding
     masks: NDArray[np.uint8]  # (n, bytes), the legal actions as bits, at least one in each row
     draws: NDArray[np.float64]  # (n, k) in [0, 1)
-    reached: NDArray[np.float64]  # (2 * threads, actions) scratch
+    reached: NDArray[np.float64]  # (2 * threads, actions) scratch: cumulative weights
     scratch: SoftmaxScratch
     actions: NDArray[np.int64]  # (n, k) written
     log_probs: NDArray[np.float32]  # (n, k) written

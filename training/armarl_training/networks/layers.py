@@ -21,7 +21,7 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 def tanh(x: torch.Tensor) -> torch.Tensor:
     """Compute tanh in the precision of the input.
 
-    On a CPU, bfloat16 uses a lookup table, which is seven times as fast.
+    On a CPU, tanh of bfloat16 comes from a lookup table, which is seven times as fast as torch.
     """
     if x.dtype != torch.bfloat16 or x.device.type != "cpu":
         return torch.tanh(x)
@@ -40,7 +40,7 @@ def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-# tanh(x) = x p(x^2) / q(x^2), exact to some units in the last place. Beyond _FARTHEST, tanh is 1 in
+# tanh(x) = x p(x^2) / q(x^2), exact to a few units in the last place. Beyond _FARTHEST, tanh is 1 in
 # float32. The rational function is that of Eigen's generic_fast_tanh_float.
 _FARTHEST = np.float32(7.90531110763549805)
 _P = tuple(
@@ -174,7 +174,7 @@ def put_in_place(weights: Mapping[str, torch.Tensor], tensors: Tensors) -> None:
 
 
 class PolicyNetwork(nn.Module):
-    """Base class of networks whose weights a saved policy contains, grouped in parts."""
+    """Base class of networks that a saved policy contains, as parts such as `trunk` and `value`."""
 
     def parts(self) -> dict[str, list[Linear]]:
         """Return the layers of each part of a saved policy."""
@@ -214,8 +214,8 @@ def move_average(
 def newest_weight(averaging: float, steps: int) -> float:
     """Return the coefficient of the newest weights in the average, after a number of steps.
 
-    At first the average is the plain mean of all weights so far. In a purely exponential average,
-    the initial weights would dominate for thousands of steps.
+    At first the average is the plain mean of the weights after all steps so far. In a purely
+    exponential average, the initial weights would dominate for thousands of steps.
     """
     return max(1 - averaging, 1 / (1 + steps))
 

@@ -1,8 +1,9 @@
 """Devices of a learner: games and networks in NumPy arrays on the CPU, or torch tensors on a GPU.
 
-This module adds to `armarl.devices` the few operations that a learner needs besides its loops. A
-learner therefore needs one implementation, with *arrays* of its device. Networks take *tensors*,
-torch's views of the same memory. On a GPU, only `fetch` and `where` wait for the device.
+This module adds to `armarl.devices` the few operations that a learner needs besides its loops. The
+code of a learner is therefore the same for all devices. It uses *arrays* of its device. Networks
+take *tensors*, which are torch's views of the same memory. On a GPU, only `fetch` and `where` wait
+for the device.
 """
 
 from __future__ import annotations
@@ -68,14 +69,14 @@ class LearnerDevice(Device, Protocol):
         """Return the advisers' actions for the seat to move, `seats[i]`: int64 (n, advisers)."""
         ...
 
-    # --- random numbers: the generator is always the host's, so checkpoints fit every device ------
+    # --- random numbers, from a generator on the host, so that checkpoints fit every device -------
 
     def random(self, rng: np.random.Generator, shape: Shape) -> Array:
         """Return random numbers, float64 in [0, 1)."""
         ...
 
     def shuffled(self, rng: np.random.Generator, rows: Array) -> Array:
-        """Return the rows, an array of numbers, in random order."""
+        """Return row numbers in random order."""
         ...
 
     # --- operations that NumPy and torch name differently -----------------------------------------
@@ -85,11 +86,14 @@ class LearnerDevice(Device, Protocol):
         ...
 
     def needed(self, flags: Array) -> Any:
-        """Return an index of the rows whose flag is set. On a GPU: all rows, without waiting."""
+        """Return an index that selects the rows whose flag is set.
+
+        On a GPU it selects all rows, because finding the rows would wait for the device.
+        """
         ...
 
     def bits(self, masks: Array) -> Array:
-        """Pack masks (n, actions) into bits, the first action highest: uint8 (n, bytes)."""
+        """Pack masks (n, actions) into uint8 (n, bytes), the first action in the highest bit."""
         ...
 
     def along(self, array: Array, index: Array, axis: int) -> Array:
@@ -97,7 +101,7 @@ class LearnerDevice(Device, Protocol):
         ...
 
     def ascending(self, rows: Array) -> Array:
-        """Return the rows, an array of numbers, in ascending order."""
+        """Return row numbers in ascending order."""
         ...
 
     def split(self, rows: Array, parts: int) -> Sequence[Array]:
@@ -204,9 +208,9 @@ class OnGpu(cuda_game.CudaGame):
     def scripted(self, states: Array, seats: Array, styles: Array, draws: Array) -> Array:
         """Return the actions of scripted players of k styles in each state, int64 (n, k).
 
-        Styles and draws have shape (n, k); see `scripted_actions`. All styles run in one launch. A
-        single style, with one thread for each of a few thousand decisions, would leave most of a
-        GPU idle.
+        Styles and draws have shape (n, k); see `scripted_actions`. All styles run in one kernel
+        launch, because a single style has only one thread for each of a few thousand decisions, and
+        would leave most of a GPU idle.
         """
         number, each = styles.shape
         seen = self.concealed(states, seats).repeat(each, 1)
@@ -222,7 +226,7 @@ class OnGpu(cuda_game.CudaGame):
         return rows[order]
 
     def _seeded(self, rng: np.random.Generator) -> torch.Generator:
-        """Seed the device's generator from the host's before each use, so that nothing waits."""
+        """Seed the device's generator from the host's, without waiting for the device."""
         return self._generator.manual_seed(int(rng.integers(1 << 63)))
 
     def where(self, flags: Array) -> Array:

@@ -40,7 +40,7 @@ class SoftmaxScratch(NamedTuple):
 
     legal: Any  # int64, the ids of the legal actions
     logits: Any  # float32, logits of the legal actions
-    magnets: Any  # float32, the magnet's logits of the legal actions
+    magnets: Any  # float32, logits of the legal actions by the averaged policy (the magnet)
     weights: Any  # float32, softmax weights of the legal actions, before normalisation
     bits: Any  # int32, the bits of powers of two
     numbers: Any  # float32, the same memory as `bits`

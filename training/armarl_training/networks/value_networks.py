@@ -1,4 +1,7 @@
-"""The critic and the judge in torch. They equal the NumPy networks that the players use."""
+"""The critic and the judge in torch: value networks, for the learners `critic` and `td`.
+
+They compute the same as the NumPy networks that the players use.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from armarl_training.networks.layers import Linear, PolicyNetwork, linears, make
 
 
 class Critic(PolicyNetwork):
-    """A critic of positions, the torch version of the network in `armarl.networks.critic`."""
+    """A critic of scripted play, the torch version of the network in `armarl.networks.critic`."""
 
     def __init__(self, game: Game, widths: Sequence[int]) -> None:
         super().__init__()
@@ -49,8 +52,9 @@ class Judge(PolicyNetwork):
         """Compute the outputs for surveys of n positions.
 
         Returns:
-            The logits of the return, shape (n,), the logits of each side's share of each prize,
-            shape (n, prizes, sides), and the lead, shape (n,).
+            The logits of the return, shape (n,), the logits of each side's share of each prize, own
+            side first, shape (n, prizes, sides), and the own side's mean lead over the other sides,
+            as a share of all stakes, shape (n,).
         """
         layout, n = self._layout, len(surveys)
         around = surveys[:, : -layout.rest].view(n, layout.features, layout.prizes)

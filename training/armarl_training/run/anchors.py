@@ -72,7 +72,7 @@ class Anchors:
         return float(-likeliest(tally)[1])
 
     def _shares(self, table: list[int], match: MatchResult) -> list[float]:
-        """Return the number of games won by each side, if all seatings had the same results."""
+        """Return how many games each side wins, if the results are the same in all seatings."""
         holders = dict(zip(self._game.sides, table, strict=True))  # the entrant of each side
         held = list(holders.values())
         games = match.deals

@@ -211,7 +211,7 @@ def _open(
     if resume is not None:
         if folder is not None:
             raise ConfigError("a resumed run stays in its folder; leave out --run")
-        # With --resume, a change may be in the place of the configuration.
+        # With --resume, the argument in the place of the configuration may be a change.
         changes = [*([str(config)] if config else []), *settings]
         if wrong := [change for change in changes if "=" not in change]:
             raise ConfigError(

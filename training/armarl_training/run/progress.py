@@ -24,7 +24,7 @@ MOST_NUMBER = 1e15  # limit of the numbers on a policy card
 MOST_MEASURED = 100  # maximum number of rows in a policy file
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
 RATING = "rating"  # column with the rating
-SCALE = "scale"  # column that counts how often the anchors had changed before the row
+SCALE = "scale"  # column with the number of changes of the anchors before the row
 COLUMNS = ("decisions", "minutes", "decisions_per_second", RATING, SCALE)  # reserved for the run
 RETURNS = "return/"  # columns `return/OPPONENT` have the learner's mean return against an opponent
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 70, 20, 170, 60  # _RIGHT is a minimum
@@ -37,9 +37,8 @@ class ProgressLog:
 
     Attributes:
         rows: the rows so far.
-        scale: number of the rating scale of new rows. The table also keeps ratings on earlier
-            scales, measured with other anchors. They cannot be compared with new ratings, so only
-            the table shows them.
+        scale: number of the rating scale of new rows. Ratings against other anchors have another
+            scale, so they cannot be compared with new ratings. Only the table shows them.
     """
 
     def __init__(self, folder: Path, sides: int = 2) -> None:
@@ -50,7 +49,7 @@ class ProgressLog:
         self._folder = folder
         self._events: Any = None
         self._files = SideFiles(folder, "the training")
-        # The step from which TensorBoard discards events. They were written after the checkpoint.
+        # TensorBoard discards events from this step on, which were written after the checkpoint.
         self._taken_up: int | None = None
 
     def note(self, row: dict[str, float]) -> None:
@@ -79,7 +78,7 @@ class ProgressLog:
         return rated[-1][RATING] if rated else None
 
     def is_measured(self, decisions: int) -> bool:
-        """Return whether the policy after this many decisions was measured in the last row."""
+        """Return whether the last row has the rating of the policy after this many decisions."""
         return any(row["decisions"] == decisions and RATING in row for row in self.rows[-1:])
 
     def measured(self) -> list[dict[str, float]]:
@@ -167,7 +166,7 @@ def _read(written: dict[str, str]) -> dict[str, float]:
 
 
 def _is_shown(column: str) -> bool:
-    """Return whether a column is drawn or kept in policy files. Others may have any numbers."""
+    """Return whether a column is drawn or kept in policy files. Others may have any values."""
     return column in ("decisions", "minutes", RATING) or column.startswith((WINS, RETURNS))
 
 

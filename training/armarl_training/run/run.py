@@ -6,11 +6,12 @@ The folder contains:
 - `checkpoint.safetensors`: the full state of the run,
 - `pool/`: earlier versions of the policy, and copies of the policies that were named by path,
 - `policy.safetensors`: the policy at the last checkpoint,
-- `best.safetensors`: the best policy so far against the anchors,
-- `progress.csv`, `curve.svg` and `tensorboard/`.
+- `best.safetensors`: the best policy so far against the anchors (`evaluation.opponents`),
+- `progress.csv`, `curve.svg` and `tensorboard/`: the progress of the training.
 
-A run that was stopped or killed resumes from its last checkpoint. It then continues exactly as it
-would have without the interruption.
+A run may begin with a *head start*, in which the learner imitates a teacher (`imitation`). A run
+that was stopped or killed resumes from its last checkpoint. It then continues exactly as it would
+have without the interruption.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ class Run:
     trains there, until `train` ends or the run is closed. A `with` block closes it.
 
     Attributes:
-        config: the configuration, with `ppo.precision` resolved.
+        config: the configuration. If `ppo.precision` was `auto`, it is now float32 or bfloat16.
         folder: the run's folder.
         game: the game that the learner learns.
         learner: the learner, see `armarl_training.learning.learner.Learner`.
@@ -147,7 +148,7 @@ class Run:
         """Create a run at its start. Use `start_run` or `resume_run` instead.
 
         Args:
-            config: the configuration. The run resolves its precision, see `resolve_precision`.
+            config: the configuration. The run chooses its precision, see `resolve_precision`.
             folder: the run's folder.
             code: whether to allow players, a learner and a reward of the form `module:name`,
                 which are imported.
@@ -190,7 +191,7 @@ class Run:
 
         Raises:
             RunError: another process, or another `Run` in this process, has the lock; or another
-                `Run` has continued the run in the folder after this one was closed.
+                `Run` has continued the training in the folder after this `Run` was closed.
         """
         if self._lock is not None:
             return
@@ -234,8 +235,9 @@ class Run:
     def train(self, watch: Watch | None = None) -> bool:
         """Train to the end, or until Ctrl-C or a termination signal.
 
-        The run saves a checkpoint at the end. It is closed afterwards, even after an error. Outside
-        the main thread, signals do not stop the training, but an error that `watch` raises does.
+        The run saves a checkpoint at the end. Afterwards the run is closed, even after an error.
+        Outside the main thread, signals do not stop the training, but an error that `watch` raises
+        does.
 
         Args:
             watch: called with a `Report` before every iteration and during the head start.
@@ -325,7 +327,7 @@ class Run:
             "scale": self.log.scale,
         }
         try:
-            self.log.draw()  # first, because a resumed run ignores rows after its checkpoint
+            self.log.draw()  # first: a resumed run needs all rows up to its checkpoint, no others
             save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
             self._stands = _stand_of(self.folder)
         except OSError as error:
@@ -396,7 +398,7 @@ class Run:
             keep_policies(self._pool_folder, [Path(self.config.start_from)])
 
     def _with_what_is_kept(self) -> TrainingConfig:
-        """Return the configuration with the copy of the policy as `start_from`, if there is one."""
+        """Return the configuration. Its `start_from` names the run's copy of the policy, if any."""
         if self.config.start_from is None:
             return self.config
         kept = as_kept(self._pool_folder, Path(self.config.start_from)).base.name
@@ -495,10 +497,10 @@ class Run:
             self.export(name=BEST_FILE)
 
     def _imitate(self, watch: Watch) -> None:
-        """Play the head start, or as much of it as the time limit allows.
+        """Let the learner imitate the teacher's games, or as many as the time limit allows.
 
-        A run that is stopped during the head start repeats all of it when it is resumed, because no
-        checkpoint is written before the end of the head start.
+        A run that is stopped during this head start repeats all of it when it is resumed, because
+        no checkpoint is written before the end of the head start.
         """
         settings = self.config.imitation
         rng = generator(self.config.seed, Stream.LESSONS)
