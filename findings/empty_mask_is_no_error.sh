@@ -8,9 +8,9 @@
 # Seen:      sb3-contrib: probabilities [0.25, 0.25, 0.25, 0.25], entropy 0.0
 #            JAX: actions of 100 keys [0]
 # Matters:   A waiting or finished seat has an empty mask in many environments. An off-by-one in a
-#            self-play loop then plays illegal moves. They look like exploration (sb3-contrib) or
-#            like a policy that prefers action 0 (JAX). Assert that each row of a mask has a legal
-#            action.
+#            self-play loop then plays illegal moves. These moves look like exploration
+#            (sb3-contrib) or like a policy that prefers action 0 (JAX). Assert that each row of a
+#            mask has a legal action.
 # Cost:      6 seconds of CPU after the installation; 1500 MB installed with PyTorch for the CPU.
 set -eu
 pins="sb3-contrib==2.9.2 stable-baselines3==2.9.2 torch==2.13.0 jax==0.10.2 numpy==2.4.6"

@@ -4,8 +4,8 @@
 #            reads the last square as 0 or 1.
 # Behaviour: In Numba, `+`, `-` and `|` of a uint64 and a constant give an int64. A board with a
 #            piece on square 63 becomes negative, and the last square reads -1. NumPy, and the same
-#            function without the compiler, read 1. `board & -board` keeps its type, so half of the
-#            usual tricks work.
+#            function without the compiler, read 1. `board & -board` keeps its type, so some of the
+#            usual bit tricks still work.
 # Version:   Numba 0.68.1, NumPy 2.4.6
 # Seen:      drop the lowest piece:            NumPy 9223372036854775808  Numba -9223372036854775808
 #            is a piece left on square 63:     NumPy 1  Numba -1

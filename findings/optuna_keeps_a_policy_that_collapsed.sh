@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Guess:     MedianPruner compares a trial's current value with the median of the values of other
 #            trials at the same step. A run whose win rate falls to zero is pruned.
-# Behaviour: It compares the best value that the trial has ever reported. One good early value keeps
-#            the trial alive for ever. A run that is better now, but never had a lucky start, is
-#            pruned.
+# Behaviour: MedianPruner compares the best value that the trial has ever reported. One good early
+#            value keeps the trial alive for ever. A run that is better now, but never had a lucky
+#            start, is pruned.
 # Version:   Optuna 5.0.0
 # Seen:      three trials before: [0.5, 0.5, 0.5, 0.5]
 #            collapsed [0.6, 0.0, 0.0, 0.0]: pruned [False, False, False, False]

@@ -10,10 +10,10 @@
 #            chess_v6          waiting: all zeros       after the end: legal moves
 #            leduc_holdem_v4   waiting: the mover's     after the end: zeros
 # Matters:   Code that finds the mover by its non-empty mask works in three games and fails in
-#            Leduc. There the turn-based parallel form does not name the first mover either. After
-#            the end, a masked maximum over the next state is -inf in some games and a number in
-#            others, and -inf times (1 - done) is NaN. Use `done` and agent_selection to exclude
-#            such seats, not the mask.
+#            Leduc. Leduc's parallel form (turn_based_aec_to_parallel) does not name the first mover
+#            either. After the end, a masked maximum over the next state is -inf in some games and a
+#            number in others, and -inf times (1 - done) is NaN. Exclude waiting and finished seats
+#            by `done` and agent_selection, not by the mask.
 # Cost:      2 seconds of CPU after the installation; 95 MB installed.
 set -eu
 pins="pettingzoo==1.27.0 pygame-ce==2.5.8 rlcard==1.2.0 chess==1.11.2 numpy==2.4.6"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Guess:     In Shimmy's PettingZoo form of an OpenSpiel game, the sum of the rewards that last()
-#            returns for a seat, in the AEC loop of PettingZoo's documentation, is the seat's
-#            returns() in OpenSpiel.
+# Guess:     Take Shimmy's PettingZoo form of an OpenSpiel game, and play it in the AEC loop of
+#            PettingZoo's documentation. The rewards that last() returns for a seat add up to the
+#            seat's returns() in OpenSpiel.
 # Behaviour: The seat that makes its last (empty) step second is paid twice. A game of tic-tac-toe
 #            with returns of 1 and -1 in OpenSpiel gives 1 and -2 in the loop, or -1 and 2 if the
 #            second player wins.

@@ -12,7 +12,7 @@
 #            gradients in the weight's order. A gradient that is computed by hand, or taken from
 #            `torch.autograd.grad`, may have the other order. Copy it into the weight's order first:
 #            `torch.empty_like(weight).copy_(gradient)`.
-# Cost:      3 seconds of CPU after the installation; some 900 MB installed with PyTorch for the CPU.
+# Cost:      3 seconds of CPU after the installation; about 900 MB installed with PyTorch for the CPU.
 set -eu
 pins="torch==2.13.0 numpy==2.4.6"
 python=${PYTHON:-python3}
