@@ -1,11 +1,18 @@
 """Armada as a PettingZoo AEC environment: `from armarl import armada_v0`.
 
-`env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `cards` (False),
-`enrolment` (False), `max_turns` (400), `chart` and `dice` (a file, its text, or a dictionary, to
-replace the standard chart or dice), `reward` ("win"), `render_mode` (None, "human", "ansi" or
-"rgb_array") and `render_width` (512 pixels). `mask` ("observation" or "info") is the place of the
-action masks. `observation_key` and `mask_key` are the keys of the observation and the mask.
-`max_cycles` (None: no limit) is the number of actions after which a game is truncated.
+`env` and `raw_env` take these keyword options:
+
+- `players`: 2 (default), 3 or 4;
+- `cards`, `enrolment`: True to play with these optional rules (default False);
+- `max_turns`: the number of turns, summed over the colours, after which the game is cut short
+  (default 400);
+- `chart`, `dice`: a file, its text, or a dictionary, to replace the standard board or dice;
+- `reward`: "win";
+- `render_mode`: None, "human", "ansi" or "rgb_array";
+- `render_width`: the width of frames (default 512 pixels);
+- `mask`: where the action masks are, "observation" (default) or "info";
+- `observation_key`, `mask_key`: the keys of the observation and the mask;
+- `max_cycles`: the number of actions after which a game is truncated (default None: no limit).
 """
 
 from __future__ import annotations

@@ -1,11 +1,17 @@
 """Armadora as a PettingZoo AEC environment: `from armarl import armadora_v0`.
 
-`env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `advanced`
-(False), `peek` (True), `board` ("whole", or "mini", a tiny two-player board for game-theoretic
-studies), `reward` ("win" or "gold"), `render_mode` (None, "human", "ansi" or "rgb_array") and
-`render_width` (512 pixels). `mask` ("observation" or "info") is the place of the action masks.
-`observation_key` and `mask_key` are the keys of the observation and the mask. `max_cycles` (None:
-no limit) is the number of actions after which a game is truncated.
+`env` and `raw_env` take these keyword options:
+
+- `players`: 2 (default), 3 or 4;
+- `advanced`: True to play with the advanced rules (default False);
+- `peek`: True (default) to always show players the values of their own placed Warriors;
+- `board`: "whole" (default), or "mini", a tiny two-player board for game-theoretic studies;
+- `reward`: "win" (default) or "gold";
+- `render_mode`: None, "human", "ansi" or "rgb_array";
+- `render_width`: the width of frames (default 512 pixels);
+- `mask`: where the action masks are, "observation" (default) or "info";
+- `observation_key`, `mask_key`: the keys of the observation and the mask;
+- `max_cycles`: the number of actions after which a game is truncated (default None: no limit).
 """
 
 from __future__ import annotations

@@ -144,10 +144,10 @@ def assert_no_leak(
     Args:
         game: a variant, or the name of a game with its `options`.
         games: number of games.
-        every: number n to check every n-th position. 1 checks all positions.
+        every: the number n if every n-th position is checked. 1 checks all positions.
         seed: seed of the games. The same seed repeats the games exactly.
-        look: function that returns everything that a seat can get about a state, which is given as
-            an array of one state. Default: `views_of`.
+        look: function from the game, an array of one state, and a seat to everything that the seat
+            can get about the state. Default: `views_of`.
         options: options of the game, if `game` is a name.
 
     Returns:
@@ -184,7 +184,7 @@ def _leaks_between(one: Views, other: Views) -> list[Leak]:
 
 
 def _differ(one: States, other: States) -> bool:
-    """Return whether two states differ in more than their random generators."""
+    """Return whether two states differ in more than their random number generators."""
     names = [name for name in one.dtype.names or () if name != "rng"]
     return any(not np.array_equal(one[name], other[name]) for name in names)
 

@@ -17,8 +17,9 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table as CSV without formulas that a spreadsheet would compute.
 
     Text that begins like a formula gets an apostrophe before it, as is usual in spreadsheets. Some
-    spreadsheets begin another cell at certain marks. If the text after such a mark begins like a
-    formula, it gets an apostrophe too. Names of players, files and folders may contain such text.
+    spreadsheets begin another cell after a semicolon, a tab or a line break. If the text after such
+    a mark begins like a formula, it gets an apostrophe too. Names of players, files and folders may
+    contain such text.
 
     Example:
         >>> csv_text(["player", "Elo"], [["=1+1", -20]])

@@ -191,11 +191,11 @@ def check_writable(path: Path) -> None:
 def refuse_to_write_over(
     folder: Path, names: Iterable[str], without: str, refused: type[RuntimeError]
 ) -> None:
-    """Check that a new folder does not contain files of others that we would overwrite.
+    """Check that a folder contains no files that a new run or tournament would overwrite.
 
     Args:
         folder: the folder.
-        names: the names of the files that we would write.
+        names: the names of the files that would be written.
         without: a phrase for the error message that says what the folder lacks, such as "no
             tournament".
         refused: the class of the error.
@@ -252,7 +252,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises:
         OSError: the disk is full or not writable. The old content at `path` is unchanged.
     """
-    # The name contains a random number instead of our process id, because another thread, or a
+    # The name contains a random number instead of the process id, because another thread, or a
     # process on another machine, may have the same process id.
     temporary = path.with_name(f".{path.name}.{secrets.randbits(63)}{_HALF}")
     try:
@@ -278,8 +278,8 @@ def _named(path: Path) -> Iterator[None]:
 def remove_temporaries(folder: Path) -> None:
     """Remove the temporary files that a killed process left behind.
 
-    Only names of the form that `write_text` creates match, because the folder may also contain
-    files of the user.
+    Only files with names of the form that `write_bytes` creates are removed, because the folder may
+    also contain files of the user.
     """
     name = f".*.[0-9]*{_HALF}"
     for path in [*folder.glob(name), *folder.glob(f"*/{name}")]:

@@ -12,7 +12,7 @@ import math
 from typing import Any, NoReturn
 
 DEEPEST = 16  # maximum number of nested levels; our files have 5
-MOST_VALUES = 1 << 17  # maximum, with lists and dictionaries; our files have a few hundred values
+MOST_VALUES = 1 << 17  # maximum, including lists and dictionaries; our files have a few hundred
 LONGEST_TEXT = 1 << 20  # maximum number of characters of one string; also the limit of chart files
 LONGEST_KEY = 1 << 10  # maximum number of characters of one key
 

@@ -1,4 +1,4 @@
-"""Text for people: foreign text made short and safe for a terminal, and parts of sentences."""
+"""Text for people: untrusted text made short and safe for a terminal, and parts of sentences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-MOST_SHOWN = 300  # maximum number of characters of foreign text in a message
+MOST_SHOWN = 300  # maximum number of characters of untrusted text in a message
 _WORD = re.compile(r"\d+[^\W\d_]*|[^\W\d_]+")  # words of a name: armadora, 2p
 
 
@@ -18,7 +18,7 @@ def printable(text: str) -> str:
 
 
 def tell(said: object, *, to: TextIO | None = None, end: str = "\n") -> None:
-    """Print text that may contain foreign text, such as names of folders.
+    """Print text that may contain untrusted text, such as names of folders.
 
     The command line prints everything with this function, so that no text can control the terminal.
 
@@ -31,10 +31,10 @@ def tell(said: object, *, to: TextIO | None = None, end: str = "\n") -> None:
 
 
 def log(said: object) -> None:
-    """Log a warning of the package that may contain foreign text.
+    """Log a warning that may contain untrusted text.
 
-    The logger is `armarl`. Python prints the warning to stderr unless a program routes or silences
-    the logger.
+    The logger is `armarl`. Python prints the warning to stderr unless a program redirects or
+    silences the logger.
     """
     logging.getLogger("armarl").warning("%s", printable(str(said)))
 

@@ -44,7 +44,7 @@ def whole_number(name: str, number: Any, low: int, high: int) -> int:
 
     Raises:
         TypeError: `number` is not an integer (True and 1.0 do not count as integers).
-        ValueError: `number` is not in `low` to `high`.
+        ValueError: `number` is below `low` or above `high`.
     """
     if not is_whole(number):
         raise TypeError(f"{name} must be an integer, not {number!r}")

@@ -1,9 +1,9 @@
 """The cache folders of compiled kernels: the folders to search, and the folder for new kernels.
 
-A cache entry is machine code in a pickled envelope. Its code is run without a check, so anyone who
-can write an entry can run code as this user. Therefore only this user and root are trusted: a
-folder is used only if no other user can write to it or to any folder above it, and an entry is read
-only if no other user owns it or can write to it.
+A cache entry is pickled machine code. This code is run without a check, so anyone who can write an
+entry can run code as this user. Therefore only this user and root are trusted: a folder is used
+only if no other user can write to it or to any folder above it, and an entry is read only if no
+other user owns it or can write to it.
 
 A folder need not be writable. A container image or an administrator can prepare a folder for all
 users.

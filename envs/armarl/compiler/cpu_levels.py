@@ -1,7 +1,7 @@
 """Levels of processors, for kernels that are compiled on one machine and run on others.
 
-Numba compiles for this machine's processor, and the code may fail on another one. Code for a
-level of the x86-64 psABI runs on every processor with the features of that level.
+Numba compiles for this machine's processor, and the code may fail on another one. The x86-64 psABI
+defines levels, such as x86-64-v3. Code for a level runs on every processor with its features.
 """
 
 from __future__ import annotations

@@ -30,14 +30,14 @@ def kernel(
     """Compile a function on first use. A kernel may not allocate, raise, or use Python objects.
 
     Kernels are compiled without Numba's runtime. The runtime would count references to every array
-    that a kernel touches, and this counting takes longer than many rules. Code that allocates needs
-    the runtime, so such code does not compile.
+    that a kernel touches, and the counting takes longer than the work of many kernels. Code that
+    allocates needs the runtime, so such code does not compile.
 
     Args:
         function: the function to compile.
         inline: True compiles the function into its callers.
-        entry: False if only kernels call the function. With True, the function is also compiled for
-            Python when Python first calls it.
+        entry: whether Python may call the function. If so, it is also compiled for Python at the
+            first such call. False is for functions that only kernels call.
         freedom: LLVM's fast-math flags for floating-point arithmetic.
     """
     if PLAIN_PYTHON:

@@ -133,7 +133,7 @@ _levels = cache(usable_levels)
 
 
 class KernelCache(_Cache):  # type: ignore[misc]
-    """The cache entries of one kernel: per signature a file with a checksum and an envelope."""
+    """The cache entries of one kernel: a file per signature, with a checksum and pickled code."""
 
     def __init__(self, dispatcher: Any, folders: Folders) -> None:
         self._dispatcher, self._folders = dispatcher, folders
@@ -208,7 +208,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
             say_once(f"compiled rules cannot be cached: {error}")
 
     def _packed(self, data: Any) -> bytes:
-        """Return a compiled kernel in Numba's envelope, as bytes."""
+        """Return a compiled kernel as bytes, pickled by Numba."""
         packed: bytes = dumps(data._reduce())
         return packed
 
@@ -231,9 +231,9 @@ class KernelCache(_Cache):  # type: ignore[misc]
     def _targets(self, target: tuple[str, str, str]) -> list[tuple[str, str, str]]:
         """Return the targets whose machine code runs here: the given target, then usable levels.
 
-        A target is the triple, processor and features that Numba compiles for. A process that
-        compiles for a level uses no other target, because its entries are for machines of that
-        level.
+        A target is the triple, processor and features for which Numba compiles. A level stands for
+        many processors (`cpu_levels`). A process that compiles for a level uses no other target,
+        because its entries are for all machines of that level.
         """
         if target[1] in LEVELS:
             return [target]

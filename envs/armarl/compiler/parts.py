@@ -2,9 +2,10 @@
 
 Numba compiles every function to machine code with entry points for Python, and compiles its code
 again in each function that calls it. But most kernels are called only by kernels. So a `Kernel`
-has two dispatchers: itself for calls from Python, and its `part` for calls from kernels. A part is
-neither optimised nor compiled to machine code separately. With an empty cache, the first step takes
-only 0.53 to 0.60 of the CPU time that it would take without parts.
+has two dispatchers (Numba's objects that compile and call a function): itself for calls from
+Python, and its `part` for calls from kernels. A part is neither optimised nor compiled to machine
+code separately. With an empty cache, the first step of an environment takes only 0.53 to 0.60 of
+the CPU time that it would take without parts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Messages during compilation: a warning at its start, and the number of compiled kernels.
 
 Each process logs the warning once, with the logger `armarl`. Python prints it to stderr unless a
-program routes it elsewhere. On a terminal, a second line counts the kernels. That line is erased
+program redirects the logger. On a terminal, a second line counts the kernels. That line is erased
 when the compilation ends.
 """
 

@@ -95,8 +95,8 @@ def _sip_block(a: Int, b: Int, c: Int, d: Int, block: Any) -> tuple[Any, Any, An
 def sip_hash(key: Int, more_key: Int, word: Int) -> Int:
     """Return SipHash-2-4 (Aumasson and Bernstein, 2012) of a word and a two-word key, all uint64.
 
-    No known way to find the key from a hash, or the hash of another word, is better than trying all
-    keys.
+    No known method finds the key from a hash, or predicts the hash of another word, faster than
+    trying all keys.
     """
     a, b, c, d = _SIP_0 ^ key, _SIP_1 ^ more_key, _SIP_2 ^ key, _SIP_3 ^ more_key
     a, b, c, d = _sip_block(a, b, c, d, word)
@@ -115,7 +115,10 @@ def seed_chance(chance: NDArray[np.uint64], i: Int, number: Int) -> None:
 
 @inlined
 def uniform(chance: NDArray[np.uint64], i: Int) -> Real:
-    """Return the next number in [0, 1) of stream `i`, fast. Players must never see this number."""
+    """Return the next number in [0, 1) of stream `i`.
+
+    It takes less time than `draw`, but players must never see its numbers.
+    """
     chance[i] += _GOLDEN
     return np.float64(np.int64(mix(chance[i]) >> _11)) * _UNIT
 
@@ -125,8 +128,8 @@ def draw(chance: NDArray[np.uint64], i: Int) -> Real:
     """Return the next random number in [0, 1) of stream `i`, for a player to see.
 
     The number reveals nothing about the stream. The stream is the hash key. The number and the
-    stream's next value are hashes of different words, so neither earlier nor later numbers can be
-    found from it.
+    stream's next value are hashes of different words, so a number reveals neither earlier nor later
+    numbers.
     """
     word = sip_hash(chance[i], _ZERO, _DRAWN)
     chance[i] = sip_hash(chance[i], _ZERO, _MOVED_ON)
@@ -158,7 +161,7 @@ def split_all(draws: NDArray[np.float64], parts: NDArray[np.float64]) -> None:
 
 @inlined
 def _byte_at(word: Int, rank: Int) -> Int:
-    """Return the index of the 1 with `rank` ones before it, in a word whose bytes are 0 or 1."""
+    """Return the index of the byte that is 1 after `rank` others, in a word of bytes 0 or 1."""
     ones_so_far = word * _EACH  # byte i contains the number of ones in bytes 0 to i
     # Keep the top bit of each byte that is larger than `rank`.
     beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS
@@ -167,10 +170,10 @@ def _byte_at(word: Int, rank: Int) -> Int:
 
 @inlined
 def pick(mask: Mask, draw: float) -> Int:
-    """Return the legal action at the fraction `draw`, in [0, 1), of the list of legal actions.
+    """Return the legal action with index `floor(draw * n)` among the n legal actions.
 
-    Returns 0 if no action is legal. All entries of a mask are 0 or 1, so one instruction counts
-    eight actions.
+    `draw` is in [0, 1). Returns 0 if no action is legal. All entries of a mask are 0 or 1, so one
+    instruction counts eight actions.
 
     Example:
         >>> import numpy as np

@@ -31,7 +31,7 @@ Body: TypeAlias = Callable[..., None]
 two threads share. A body may have one more parameter, `fixed` (`armarl.core.binding`)."""
 
 
-# Numba has atomic operations only for GPUs, and no prefetch, so those for a CPU are defined here.
+# Numba has no atomic operations for CPUs, and no prefetch, so they are defined here.
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -66,8 +66,8 @@ def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 def _prefetch(typing_context: Any, batch: Any, i: Any) -> Any:
     """Start to load what game `i` needs: its state, and its packed mask if `batch` has them.
 
-    In a large batch they lie outside the processor's nearest caches. This hides the time that they
-    take to arrive. A prefetch never fails, so `i` may lie beyond the last game.
+    In a large batch, the state and the mask are not in the processor's nearest caches. A prefetch
+    hides the time that they take to arrive. It never fails, so `i` may lie beyond the last game.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -92,8 +92,8 @@ def _prefetched(builder: Any, kind: Any, value: Any) -> list[tuple[Any, Any]]:
     """Return the types and values of the arrays in a batch whose rows are prefetched.
 
     These are the first array of records, which contains the states, and the packed masks, which
-    are the only rows of int32. Other rows are read or written from end to end, which the processor
-    notices by itself.
+    are the only rows of int32. The processor prefetches other rows by itself, because they are read
+    or written from end to end.
     """
     arrays = list(_arrays(builder, kind, value))
     states = [found for found in arrays if isinstance(found[0].dtype, types.Record)]
@@ -135,8 +135,8 @@ def take_shares(
 ) -> None:
     """Play one share of a batch after another, until all are taken.
 
-    Thread 0 then waits for the other threads. The other threads poll for the next call for a while,
-    because waking a thread takes long.
+    Thread 0, the caller's thread, then waits until all shares are played. The other threads poll
+    for the next call for a while, because waking a sleeping thread takes long.
     """
     if thread == 0:
         progress[CALL] = _fetch_and_add(calls, 0, 1) + 1

@@ -1,8 +1,9 @@
-"""Batches of games on a GPU: torch tensors and the same game kernels, one game per GPU thread.
+"""Batches of games on a GPU, in torch tensors. Each GPU thread plays one game at a time.
 
 `SelfPlayBatch(..., device="cuda")` uses this module. `CudaGame` also has the batched methods of
-`Game`. This file converts tensors to the arrays that kernels read, and sets the memory layout of
-the tensors. `cuda_kernels` compiles the kernels.
+`Game`. The GPU kernels come from the same source as the CPU's loops; `cuda_kernels` compiles them.
+This file converts tensors to the arrays that kernels read, and sets the memory layout of the
+tensors.
 
 Kernels start on torch's current stream without synchronisation. Types, shapes and the device of
 arrays are checked, but their contents are trusted. This module needs torch built for CUDA, and
@@ -145,7 +146,7 @@ class CudaGame:
     written = zeros  # no recycling as on the CPU: torch reuses the memory of deleted tensors
 
     def interleaved(self, shape: Shape, dtype: Any) -> Tensor:
-        """Return a new tensor of zeros, whose first axis is contiguous in memory."""
+        """Return a new tensor of zeros, in which neighbours along the first axis are adjacent."""
         there = self.zeros(tuple(reversed(shape)), dtype)
         return there.permute(*reversed(range(len(shape))))
 
@@ -220,7 +221,8 @@ class CudaGame:
         """Run a body for each game of a batch, on torch's current stream.
 
         Args:
-            body: one of `batch_loops`, or any function of the same form.
+            body: a body (a function that does the work for one game) of `batch_loops`, or another
+                function with the same parameters.
             games: number of games.
             batch: the body's batch, with tensors in place of arrays. Their types and shapes are
                 trusted. Scratch tensors need `scratch_rows` rows.
@@ -250,11 +252,11 @@ class CudaGame:
         self.run(batch_loops.view_mover, games, batch.sights)
 
     def _staged(self, batch: Any) -> tuple[Any, list[tuple[Tensor, Tensor]]]:
-        """Replace each `WrittenRows` field by a tensor that is stored in columns.
+        """Replace each `WrittenRows` field by a tensor that is stored column by column.
 
         Neighbouring threads then write to neighbouring memory. If the rows were contiguous, every
-        number would take a separate memory transaction. Also returns the pairs (columns, rows) to
-        copy afterwards.
+        number would take a separate memory transaction. Also returns the pairs (new tensor, the
+        caller's tensor) to copy after the kernel has run.
         """
         turned, fields = [], []
         for kind, value in zip(_kinds(type(batch)), batch, strict=True):  # type: ignore[arg-type]
@@ -266,7 +268,7 @@ class CudaGame:
         return type(batch)(*fields), turned
 
     def _turn_over(self, columns: Tensor, rows: Tensor) -> None:
-        """Copy columns from `_staged` to the rows of the caller's tensor."""
+        """Copy a tensor from `_staged`, stored column by column, to the caller's tensor."""
         if SIMULATED:  # the kernel would take a second in the simulator
             rows.copy_(columns)
             return
@@ -307,7 +309,7 @@ class CudaGame:
         return own_row(threads_for(games))
 
     def scratch_masks(self, games: int) -> Tensor:
-        """Return a mask per thread, int8, for bodies that need scratch masks."""
+        """Return scratch masks for bodies that need them, int8, one per thread."""
         return self.interleaved((self.scratch_rows(games), len(self.game.actions)), np.int8)
 
     def scratch_states(self, games: int) -> Tensor:
@@ -431,8 +433,8 @@ class CudaGame:
             seats: the seats to move, int64, shape (batch,).
             draws: random numbers in [0, 1) that choose among equally good actions, float64, shape
                 (batch,). Where a draw is -inf, no choice is made and the action is 0.
-            styles: style numbers as in `players.style_number`, int64, shape (batch,), or one
-                number for all.
+            styles: numbers of styles (`armarl.players.simple_players.style_number`), int64, shape
+                (batch,), or one number for all states.
 
         Returns:
             Actions, int64, shape (batch,).

@@ -1,7 +1,8 @@
 """GPU kernels: the bodies of `batch_loops.py` and the verbs that they call, for `numba.cuda`.
 
-This file adds a kernel that loops over games, a kernel that turns columns into rows, and changes to
-numba-cuda that let NVIDIA's compiler generate faster code (docs/environments/gpu.md).
+A body is a function that does the work for one game, and verbs are the compiled functions of a
+game. This file adds a kernel that loops over games, a kernel that turns columns into rows, and
+changes to numba-cuda that let NVIDIA's compiler generate faster code (docs/environments/gpu.md).
 """
 
 from __future__ import annotations
@@ -140,11 +141,11 @@ def keep_tables_in_memory() -> None:
 def simplify_ranges() -> None:
     """Make loops over `range` count in the form that NVIDIA's compiler recognises.
 
-    Without this change, numba-cuda checks for the end before it increments, and passes on
-    unoptimised IR. Each iteration then takes about ten more instructions, and checks whether
-    indices are negative. With the change, the counter is incremented an extra time at the end. That
-    is harmless, because the counter is not read again. The change affects all users of numba-cuda
-    in this process, but only the speed of their code.
+    Without this change, numba-cuda checks for the end before it increments the counter, and gives
+    NVIDIA's compiler unoptimised IR. Each iteration then takes about ten more instructions, and
+    checks whether indices are negative. With the change, the counter is incremented an extra time
+    at the end. That is harmless, because the counter is not read again. The change affects all
+    users of numba-cuda in this process, but only the speed of their code.
     """
     ranges = importlib.import_module("numba.cuda.cpython.rangeobj")
     lowering = importlib.import_module("numba.cuda.core.imputils")

@@ -21,8 +21,8 @@ Shape = tuple[int, ...]
 class Device(Protocol):
     """The operations that a batch of games needs from the device that stores its arrays.
 
-    The CPU uses NumPy arrays. A GPU uses torch tensors (`armarl.devices.cuda_game`), which have no
-    record types: there, states are uint8 with one more axis, the bytes of a record.
+    The CPU uses NumPy arrays. A GPU uses torch tensors (`armarl.devices.cuda_game`). Torch has no
+    record types, so states on a GPU are uint8 with one more axis, the bytes of a record.
 
     Attributes:
         name: the torch name of the device: "cpu", "cuda", "cuda:1".
@@ -31,7 +31,7 @@ class Device(Protocol):
     name: str
 
     def run(self, body: Body, games: int, batch: Any) -> None:
-        """Run a body once for each game of a batch whose arrays are on this device."""
+        """Run a body of `batch_loops` for each game of a batch whose arrays are on this device."""
         ...
 
     def step(self, games: int, batch: SelfPlay) -> None:

@@ -66,8 +66,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     (actions,)}`, in new arrays each time. The mask is all 0 while it is another agent's turn and
     after the game has ended. With `mask="info"` the observation is the bare array, and the mask
     is in the agent's info. An agent that has several actions in one turn stays selected. The game
-    ends for all agents in the same step. Before this step, all agents stay and all rewards are 0.
-    An end by the rules terminates all agents, an end by `max_cycles` truncates them.
+    ends for all agents in the same step. Until then, no agent leaves and all rewards are 0. An end
+    by the rules terminates all agents, an end by `max_cycles` truncates them.
 
     Attributes:
         state_space: the space of `state()`.
@@ -185,7 +185,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self._open(self.game._deal_one(self._states, 0, number, reseed, self.game._fixed_argument))
 
     def _open(self, seat: int) -> None:
-        """Begin or continue a game in which it is the turn of `seat`."""
+        """Begin or continue a game in which `seat` is to move."""
         self._before = self._last = None
         self._cycles = 0
         self.agents = self.possible_agents[:]
@@ -227,7 +227,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 self._was_dead_step(action)
                 return
             kind = type(action)
-            if kind is _INT64:  # the usual case, an action from a NumPy array, without a call
+            if kind is _INT64:  # the usual case (an action from a NumPy array), without a call
                 number = int(action)
             elif kind is int and 0 <= action < _PLAIN:
                 number = action
@@ -298,7 +298,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 self._states, 0, self._seats[agent], observation, mask, game._fixed_argument
             )
         except TypeError:
-            self._seats.of(agent)  # raises if it is not a name
+            self._seats.of(agent)  # raises a clearer error if `agent` is not hashable
             raise
         finally:
             at_work.clear()
@@ -457,7 +457,7 @@ class CheckedAECEnv(RawAECEnv):
         super().step(action)
 
     def _takes(self, action: Any) -> bool:
-        """Return whether the action is in the space, or is None once the agent is done."""
+        """Return whether the action is in the space, or is None for an agent that is done."""
         if type(action) in (int, np.int64):  # ten times as fast as `contains`
             return bool(0 <= action < self._mask_size)
         if action is None:

@@ -44,7 +44,8 @@ class GameFace(WritableArrays):
     Only one thread at a time may use an environment. A call during another thread's call raises
     RuntimeError.
 
-    The entries of `Game.attributes`, such as `chart`, are also attributes of the environment.
+    The entries of `Game.attributes`, such as the board of Armada (`chart`), are also attributes of
+    the environment.
 
     Attributes:
         game: the variant that is played.
@@ -164,7 +165,7 @@ def check_render_mode(render_mode: str | None, modes: tuple[str, ...] = RENDER_M
 
 
 def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
-    """Return the game of an environment. Make it if only its name and options are given.
+    """Return the `Game` for a new environment. If `game` is a name, make it with the options.
 
     Args:
         game: a game or its name.
@@ -233,7 +234,10 @@ def deal_number(seed: Any) -> int:
 
 
 def np_random_seed(seed: Any) -> int | None:
-    """Return the seed for Gymnasium's generator: an int of 0 or more, or None for many seeds."""
+    """Return the seed for Gymnasium's generator, an int of 0 or more.
+
+    The result is None if `seed` is None or several seeds.
+    """
     if not is_whole(seed):
         return None
     return int(seed) if seed >= 0 else int(seed) % 2**64

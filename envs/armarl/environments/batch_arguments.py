@@ -35,7 +35,7 @@ def chosen_games(mask: NDArray[np.bool_] | None, size: int) -> NDArray[np.int64]
     """Return the indices of games that a bool mask of shape (size,) selects. None selects all."""
     if mask is None:
         return np.arange(size)
-    chosen = np.array(mask)  # a copy, never of a subclass of `ndarray`
+    chosen = np.array(mask)  # a copy, as a plain `np.ndarray`
     if not isinstance(mask, np.ndarray) or chosen.dtype != np.bool_ or chosen.shape != (size,):
         raise ValueError(f"the mask of games to reset must be a bool array of shape ({size},)")
     if not chosen.any():
@@ -44,7 +44,7 @@ def chosen_games(mask: NDArray[np.bool_] | None, size: int) -> NDArray[np.int64]
 
 
 def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int64] | None:
-    """Return a seed for each game `i`, `seed + i` or `seed[i]`, or None if `seed` is None."""
+    """Return the seed of each game `i`: `seed + i` or `seed[i]`. If `seed` is None, return None."""
     if seed is None:
         return None
     if not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:

@@ -6,14 +6,15 @@
     game = register("armadora", players=3)  # or, from then on, pyspiel.load_game("armarl_armadora")
 
 By default, chance is sampled. The initial state is a chance node with one outcome, the deal. Later
-dice and cards come from the game's own random generator, which is part of the state. Algorithms
-that enumerate chance outcomes (exact best responses, CFR over the whole tree) need explicit chance,
-`chance="explicit"`. Explicit chance works only for games whose deals can be enumerated (`armadora`
-with `board="mini"`).
+dice and cards come from the game's own random number generator, which is part of the state.
+Algorithms that enumerate chance outcomes (exact best responses, CFR over the whole tree) need
+explicit chance, `chance="explicit"`. Explicit chance works only for games whose deals can be
+enumerated (`armadora` with `board="mini"`).
 
-A search that looks ahead from the state itself would see hidden information and foresee future
-chance. For ISMCTS, a `Resampler` samples both again. OpenSpiel's own serialisation refuses sampled
-games that are written in Python: use `state.serialize()` and `game.deserialize_state(text)`.
+A search that looks ahead from the state itself would see hidden information and foresee future dice
+and cards. For ISMCTS, a `Resampler` samples all of these again. OpenSpiel's own serialisation
+refuses sampled games that are written in Python: use `state.serialize()` and
+`game.deserialize_state(text)`.
 OpenSpiel's compiled bots, `pyspiel.MCTSBot` and `pyspiel.ISMCTSBot`, end the process if the game
 is written in Python: use the bots of `open_spiel.python.algorithms`.
 """
@@ -85,7 +86,7 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
 
 
 class Resampler:
-    """A callable that resamples all information hidden from a player, and all future chance.
+    """A callable that resamples all information hidden from a player, and future chance events.
 
     Pass it to `ismcts.ISMCTSBot.set_resampler`. The same seed gives the same sequence of deals.
 
@@ -239,7 +240,7 @@ class _Seeds:
 
 
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]
-    """A game in play: its state record, and for each seat a digest of everything shown to it.
+    """A game in play: its state record, and for each seat a digest of everything it was shown.
 
     Only one thread at a time may use a state. A call during another thread's call raises
     RuntimeError.

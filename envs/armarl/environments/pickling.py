@@ -1,4 +1,4 @@
-"""Environments that can be used after unpickling, even if their arrays were stored outside."""
+"""Environments that work after unpickling, even if their arrays were stored outside the pickle."""
 
 from __future__ import annotations
 

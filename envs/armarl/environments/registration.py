@@ -2,9 +2,10 @@
 
 Importing `armarl` registers the games of this package. In Gymnasium these are the single-seat
 environments. `Armadora-v0` and `Armada-v0` have default options and take every option as a keyword.
-Other ids contain some options: `Armadora-3p-v0`, `Armada-cards-enrolment-2p-v0`. For each id,
-`gymnasium.make_vec` makes a batch that runs in compiled loops. PettingZoo (1.27 or newer) has one
-id per game, which takes all options as keywords. All ids are in the namespace `armarl/`.
+Other ids fix the options that their names contain: `Armadora-3p-v0`,
+`Armada-cards-enrolment-2p-v0`. For each id, `gymnasium.make_vec` makes a batch that runs in
+compiled loops. PettingZoo (1.27 or newer) has one id per game, which takes all options as keywords.
+All ids are in the namespace `armarl/`.
 """
 
 from __future__ import annotations

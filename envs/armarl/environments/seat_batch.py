@@ -1,8 +1,8 @@
 """Batches of games in which one seat learns and players play the other seats.
 
-The single-seat environments use these batches. Every game has a separate stream of random numbers
-for the learner's seat and the players' draws. The seed of the deal also seeds this stream. A game
-is therefore the same in a batch of any size.
+The single-seat environments use these batches. Every game has a separate stream of random numbers,
+from which the learner's seat and the players' random numbers are drawn. The seed of the deal also
+seeds this stream. A game is therefore the same in a batch of any size.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class SeatBatch(WritableArrays):
         ends: (size,) int8, the status after the last step: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
         rewards: (size,) float64, the learner's rewards of the last step.
         players: all players that may play the other seats.
-        chance: (size,) uint64, each game's stream of random numbers for seats and players.
+        chance: (size,) uint64, each game's stream of random numbers, for drawing the learner's seat
+            and for the players.
         lineups: (size, players) int64: `lineups[i, k]` is the index in `players` of the player that
             sits `k` seats after the learner. `lineups[i, 0]` is LEARNER.
     """
@@ -108,7 +109,10 @@ class SeatBatch(WritableArrays):
         self._half_played = False
 
     def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the players clockwise from the learner: (games, players - 1) indices."""
+        """Return the indices of the players clockwise from the learner.
+
+        The result has a shape that broadcasts to (games, players - 1).
+        """
         return np.arange(self.game.players - 1) % len(self.players)  # one player, or one per seat
 
     def answer(self, actions: NDArray[np.int64]) -> None:
@@ -137,7 +141,7 @@ class SeatBatch(WritableArrays):
             )
 
     def _refuse_half_played(self) -> None:
-        """Raise RuntimeError if a player's error has left games between two decisions."""
+        """Raise RuntimeError if a player's error has left games between two learner's decisions."""
         if self._half_played:
             raise RuntimeError(
                 "an earlier error left these games half played: reset all of them with seeds"
@@ -177,13 +181,13 @@ class SeatBatch(WritableArrays):
         lineups: NDArray[np.int64],
         chance: NDArray[np.uint64],
     ) -> None:
-        """Continue games from copies of these attributes. It must be every learner's turn."""
+        """Continue games from copies of these attributes. The learner must be to move in each."""
         self.states[:], self.seats[:] = states, seats
         self.lineups[:], self.chance[:] = lineups, chance
 
     @cached_property
     def _batch(self) -> seat_loops.SeatGames:
-        """The batch for compiled loops. It shares our arrays, so never reassign an attribute."""
+        """The batch for compiled loops. It shares the arrays of `self`, so never replace these."""
         masks = self.game.scratch_masks(self.size)
         return seat_loops.SeatGames(
             states=self.states,
@@ -210,7 +214,7 @@ class SeatBatch(WritableArrays):
         self.game.run(seat_loops.advance, games.size, seat_loops.Advances(self._batch, games))
 
     def _play_others(self) -> None:
-        """Let the players act until every game has ended or waits for the learner."""
+        """Let the other players act until every game has ended or waits for the learner."""
         while (waiting := np.flatnonzero(self._waiting != LEARNER)).size:
             numbers = self._waiting[waiting]
             for number, player in enumerate(self.players):

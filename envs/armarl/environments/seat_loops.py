@@ -34,22 +34,22 @@ class SeatGames(NamedTuple):
     seats: Int64s  # (n,) the learner's seat
     lineups: Int64s  # (n, players) player numbers, clockwise from the learner; LEARNER comes first
     is_random: NDArray[np.uint8]  # by player number: 1 if compiled loops choose for the player
-    chance: Chance  # (n,) the games' streams of random numbers for seats and players
+    chance: Chance  # (n,) random number streams, for drawing the learner's seat and for players
     over: NDArray[np.bool_]  # (n,) the game is over and no new one has started yet
     legal: Int8s  # (n, actions) action masks of the learner, as last shown
     ends: Int8s  # (n,) status of each game after the last step
     waiting: Int64s  # (n,) number of the player to move, or LEARNER
     rewards: Float64s  # (n,) the learner's rewards
-    kind: int  # index of the reward in `game.rewards`
+    kind: int  # the reward to compute, an index into `game.rewards`
     masks: Int8s  # (2 * threads, actions) scratch
     returns: Float64s  # (2 * threads, players) scratch
 
 
 class Openings(NamedTuple):
-    """Games of a batch in which `open_game` starts a new game."""
+    """New games in some rows of a batch, for `open_game`."""
 
     batch: SeatGames
-    games: Int64s  # (k,) their indices
+    games: Int64s  # (k,) the indices of the games to start
     reseed: bool  # whether `seeds` seed all random numbers; otherwise the generators continue
     seeds: Int64s  # (k,)
     seat: int  # the learner's seat, or -1 to draw it
@@ -70,7 +70,7 @@ def open_game(openings: Openings, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Advances(NamedTuple):
-    """Games of a batch in which `advance` plays the moves of random players."""
+    """Some games of a batch, in which `advance` plays the actions of random players."""
 
     batch: SeatGames
     games: Int64s  # (k,)
@@ -82,7 +82,7 @@ def advance(advances: Advances, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def advance_game(batch: SeatGames, game: int, thread: int, fixed: Fixed) -> None:
-    """Advance one game. Write the player to move to `waiting`, or LEARNER if the game is over."""
+    """Advance one game. Write the next player to `waiting`, or LEARNER if the game is over."""
     s, lineup, mask = batch.states[game], batch.lineups[game], batch.masks[own(thread)]
     batch.waiting[game] = LEARNER
     while verbs.status(s) == PLAYING:

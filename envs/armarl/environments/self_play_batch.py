@@ -92,8 +92,8 @@ class SelfPlayBatch(WritableArrays):
             game that the step ended.
         autoreset_mode: the moment at which a finished game starts again, without a new seed.
             NEXT_STEP: the next step ignores the action of that game and starts it. SAME_STEP: the
-            step that ends the game also starts it. DISABLED: only `reset` starts it, and before
-            this call no step is possible.
+            step that ends the game also starts it. DISABLED: only `reset` starts it, and until then
+            no step is possible.
 
     Example:
         >>> import armarl
@@ -143,7 +143,7 @@ class SelfPlayBatch(WritableArrays):
         self._legal = self._device.interleaved(packed, np.int32)  # packed masks of the last turn
         self._spare = self._device.interleaved((0, len(game.actions)), np.int8)
         self._begun = False
-        self._known_turn: tuple[Any, ...] = ()  # the last arrays of `out`, if they passed the check
+        self._known_turn: tuple[Any, ...] = ()  # the last arrays of `out` that passed the check
         self._at_work = AtWork()
         self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # shape and dtype by name
             "seats": ((size,), np.dtype(np.int64)),

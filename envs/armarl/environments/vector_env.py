@@ -45,7 +45,7 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 
 class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
-    """A batch of `SeatEnv`s. It equals a `SyncVectorEnv` of these environments, byte for byte.
+    """A batch of `SeatEnv`s, with the same results as a `SyncVectorEnv` of them, byte for byte.
 
     Observations are float32 of shape (num_envs, size). Infos are arrays with a row per game. For
     each key, the array under `_key` marks the valid rows. The keys are `action_mask`, int8
@@ -276,7 +276,10 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         )
 
     def _scenes(self, games: NDArray[np.int64]) -> dict[int, tuple[State, int, State | None]]:
-        """Return copies of `games` by index: state, learning seat, and state before the step."""
+        """Return copies of `games`, by index: the state, the seat, and the state before the step.
+
+        The last of these is None if there is no such state, or if no picture needs it.
+        """
         batch = self._batch
         return {
             i: (

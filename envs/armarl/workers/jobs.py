@@ -1,4 +1,4 @@
-"""Jobs that can run on any worker, and the registered names that a worker needs."""
+"""Jobs that can run on any worker, and the registered players and games that a worker needs."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ _GUARD = (
 def _prepare(known: Known, threads_each: int) -> None:
     """Prepare a worker process: thread count, Ctrl-C, and registered players and games.
 
-    Ctrl-C ends the worker without a message. The process that waits for the worker reports it.
+    Ctrl-C ends the worker without a message. The process that waits for the worker reports its end.
     """
     threads.set_threads(threads_each)
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # a shell's background jobs ignore it

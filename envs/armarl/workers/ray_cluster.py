@@ -6,7 +6,8 @@
 
 Every job is a Ray task with one core. If its worker is killed or its machine is lost, Ray starts
 the job again elsewhere. A job's result is the same on every machine. Nodes that join during a run
-get jobs, too. All nodes must have the same source files of ArmaRL. Every job checks this.
+get jobs, too. All nodes must have the same source files of ArmaRL, and every job checks that they
+do.
 """
 
 from __future__ import annotations
@@ -53,9 +54,9 @@ class Share:
 
 
 class RayCluster:
-    """The workers of a Ray cluster.
+    """The workers of a Ray cluster, for the argument `workers` of `play_match`, for example.
 
-    Pass it as `workers` to `play_match` or `play_tournament`.
+    `play_tournament` has the same argument.
 
     Attributes:
         address: address of the cluster.
