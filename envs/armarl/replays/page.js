@@ -1,5 +1,7 @@
-// Steps through the games of a replay. Texts of the data are inserted only as text. Only the parts
-// of pictures, which armarl has drawn, are inserted as elements.
+// Steps through the games of a replay. A view is a game as one seat sees it, and a moment is one
+// position of a view. A film contains the pieces of SVG of many pictures, and a frame selects the
+// pieces of one picture. Texts in the data are inserted only as text. Only the parts of pictures,
+// which armarl has drawn, are inserted as elements.
 
 // Parts of pictures also have ids, so the ids of the page's other elements begin with `page-`.
 const at = (id) => document.getElementById(`page-${id}`);
@@ -104,7 +106,7 @@ function go(number) {
   if (move === last()) pause();
 }
 
-// Marks the move in the list and scrolls the list to the move. The page itself does not scroll.
+// Highlights the move in the list and scrolls the list to it. The page itself does not scroll.
 function mark() {
   const moves = at("moves");
   const old = moves.querySelector("[aria-current]");
@@ -279,7 +281,8 @@ function pause() {
   at("play").setAttribute("aria-label", "Play");
 }
 
-// Returns the first position of the next turn (step > 0), or of the current or previous turn.
+// Returns the first position of the next turn (step > 0). Otherwise returns the first position of
+// the current turn, or of the previous turn if the current position is already the first.
 function turn(step) {
   const starts = [...at("turn").options].map((option) => Number(option.value));
   if (step > 0) return starts.find((start) => start > move) ?? last();

@@ -20,13 +20,14 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 def page(title: str, data: Any, colours: Sequence[Mapping[str, str]]) -> str:
     """Return the page.
 
-    The page loads nothing and runs only its own scripts: its Content-Security-Policy names them
-    by hash. The page shows the texts in the data as text, never as markup.
+    The page loads nothing and runs only its own scripts: its Content-Security-Policy allows only
+    scripts with the hashes of these. The page shows texts in the data as text, never as markup.
 
     Args:
         title: the title.
         data: the games, as JSON types.
-        colours: for each film, the CSS properties of the themes `light` and `dark`.
+        colours: for each film (see `core.pictures.film`), the CSS properties of the themes `light`
+            and `dark`.
     """
     style = _part("page.css") + "".join(
         f".film{k}{{{film['light']}}}@media(prefers-color-scheme:dark){{.film{k}{{{film['dark']}}}}}"

@@ -1,7 +1,8 @@
 """`Replay`: recorded games as one HTML page that works offline.
 
-The page contains the pictures that `Game.course` draws, as films: a film stores only the changes
-from one position to the next. A page for one seat is made only from the seat's description
+The page contains the pictures that `Game.course` draws. A `Film` stores each piece of SVG of these
+pictures once. A *frame* is a list of piece numbers, which make one picture. The page stores only
+the changes from one frame to the next. A page for one seat is made only from the seat's description
 (`describe`), so the page contains no other information.
 """
 
@@ -122,7 +123,7 @@ class _Texts:
 
 
 class _Films:
-    """The films of a page: one for each sheet of pictures."""
+    """The films of a page, one for each `Sheet` (the size and colours of a variant's pictures)."""
 
     def __init__(self) -> None:
         self._films: list[Film] = []
@@ -216,7 +217,7 @@ def _view(
 def _thought(
     thoughts: Sequence[Thoughts | None], action: int | None, notation: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the part of a moment with the players' thoughts, or {} if there are no thoughts."""
+    """Return the players' thoughts as an entry for a moment, or {} if there are no thoughts."""
     if all(thought is None for thought in thoughts):
         return {}
     return {

@@ -1,5 +1,6 @@
 """The players' thoughts on the positions of a recorded game.
 
+Thoughts are a player's action probabilities and expected returns (`players.protocol.Thoughts`).
 Records contain no thoughts. A player's thoughts depend only on the information of a seat, so any
 player can be asked at any time, even if it did not play the game.
 """
@@ -16,8 +17,8 @@ from armarl.matches.records import Record
 from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, check_variant
 
 MOST_ROWS = 5  # maximum number of actions in a table, besides the action that was played
-MOST_FALLS = 8  # maximum number of falls
-_LEAST_FALL = 0.05  # minimum difference of expected returns in a fall
+MOST_FALLS = 8  # maximum number of falls of a seat's expected return that are shown
+_LEAST_FALL = 0.05  # minimum decrease of the expected return that counts as a fall
 _AT_ONCE = 16  # positions between two calls of `progress`
 
 
@@ -80,7 +81,7 @@ def deciders(record: Record) -> tuple[int, ...]:
 
 
 class Fall(NamedTuple):
-    """A decision after which the expected return of its seat was lower.
+    """A decision after which the expected return of the deciding seat was lower.
 
     Attributes:
         move: the number of the action, counted from 1.
@@ -162,7 +163,7 @@ def as_json(thoughts: Thoughts, action: int | None, notation: Sequence[str]) -> 
 
 
 def _said(columns: Sequence[Any], action: int) -> bool:
-    """Return whether any column has a number other than 0 and NaN for an action."""
+    """Return whether the player reports a number other than 0 and NaN for an action."""
     return any(c is not None and c[action] and not np.isnan(c[action]) for c in columns)
 
 

@@ -54,8 +54,8 @@ class Guards:
 
     A request must name one of `hosts`. Otherwise a foreign host name that leads to this server
     would also work (DNS rebinding). A request that changes something must come from a page of this
-    server and have a JSON body, because a form of another page cannot send JSON. Every response has
-    headers that keep out foreign scripts and frames.
+    server and have a JSON body, because a form on another site cannot send JSON. Every response has
+    headers that forbid foreign scripts and frames.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], rate: float, burst: float) -> None:
@@ -91,7 +91,7 @@ class Guards:
         async def once() -> Message:
             nonlocal given
             if given:
-                return await receive()  # reports when the client has disconnected
+                return await receive()  # waits until the client has disconnected
             given = True
             return {"type": "http.request", "body": body, "more_body": False}
 

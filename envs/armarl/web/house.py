@@ -1,4 +1,7 @@
-"""`House`: all tables of one folder, the keys of their visitors, and the players for them."""
+"""`House`: all tables of one folder, the keys of their visitors, and the players for them.
+
+A key is a secret word in a page's address. It tells the server who the visitor is.
+"""
 
 from __future__ import annotations
 
@@ -73,11 +76,12 @@ class House:
         """Open a folder. Create it if it does not exist.
 
         Args:
-            folder: the folder. It contains the keys of all tables, so it is closed to other users.
-            named: further players that the tables may have, of any kind. The person who starts the
-                server names them.
-            given: the variant of the command line. Its options may include options that cannot be
-                entered on a page, such as a chart.
+            folder: the folder. Its permissions exclude other users, because it contains the keys of
+                all tables.
+            named: specifications of further players for the tables, from the command line. Players
+                of all kinds are allowed.
+            given: the variant from the command line. It may have options that cannot be entered on
+                a page, such as a chart.
 
         Raises:
             FolderInUseError: another server uses the folder.
@@ -111,7 +115,7 @@ class House:
     def visitor(self, key: str) -> Visitor | None:
         """Return the visitor with this key, or None.
 
-        The duration of the look-up reveals nothing about the keys.
+        Keys are looked up by their hash, so the duration reveals nothing about them.
         """
         return self._visitors.get(_digest(key))
 
@@ -171,8 +175,8 @@ class House:
     def players(self, game: Game) -> list[tuple[str, str]]:
         """Return the players that a table may have, as pairs of specification and description.
 
-        Players that the policy cards have measured come first, the strongest at the top. Then come
-        the players of the command line, and last the built-in players that were not measured.
+        The players with measured win rates (see `_ranked`) come first, the strongest at the top.
+        Then come the players from the command line, and last the other built-in players.
         """
         ranked = dict(_ranked(game))
         rest = dict.fromkeys(self._named, "named on the command line")
@@ -197,11 +201,11 @@ class House:
             self._make_player(spec, game)
         except RefusedError:
             raise
-        except Exception as error:  # a class of the user's own may raise anything
+        except Exception as error:  # a user's player class may raise anything
             raise RefusedError(f"{spec} cannot play this: {error}") from error
 
     def game(self, name: str | None, options: Mapping[str, Any]) -> Game:
-        """Return a variant. The name None means the variant of the command line.
+        """Return a variant. The name None means the variant from the command line.
 
         This method never opens a file, whatever the options are.
 
@@ -218,7 +222,7 @@ class House:
             raise RefusedError(str(error)) from error
 
     def given(self) -> dict[str, Any] | None:
-        """Return the game and the players of the command line."""
+        """Return the game and the players from the command line."""
         if self._given is None:
             return None
         options = {"players": self._given.players, **self._given.options}
@@ -329,7 +333,7 @@ class House:
         if not table.is_over:
             raise RefusedError("finish this game first, or resign")
         n, about = table.game.players, table.about
-        came = [(seat - move_on) % n for seat in range(n)]  # the old seat, by new seat
+        came = [(seat - move_on) % n for seat in range(n)]  # for each new seat, the previous seat
         again = self._begin(
             table.game,
             [about.players[seat] for seat in came],
@@ -359,7 +363,7 @@ class House:
 
 
 def _headline(path: Path) -> dict[str, Any]:
-    """Return the entry of a record in the list of tables, without replaying the record.
+    """Return a record's entry for the list of tables, without replaying the record.
 
     Raises:
         OSError, ValueError: the record cannot be read.
@@ -391,7 +395,7 @@ def _ranked(game: Game) -> list[tuple[str, str]]:
     """Return the measured players for a variant with their strength, the strongest first.
 
     The strongest is the shipped policy that beats the largest number of other shipped policies. The
-    others are ordered by its win rate against them, so a single policy card gives the order.
+    others follow in the order of its win rates against them, which are all on its policy card.
     """
     rates: dict[str, dict[str, float]] = {}
     for name, path in shipped_policies().items():
@@ -414,7 +418,7 @@ def _ranked(game: Game) -> list[tuple[str, str]]:
 
 
 def check_named(specs: Sequence[str], game: Game) -> None:
-    """Check that the players of the command line can be made.
+    """Check that the players from the command line can be made.
 
     Raises:
         ValueError, TypeError: a player cannot be made.

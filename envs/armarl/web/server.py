@@ -1,8 +1,8 @@
-"""The server of the pages: HTTP over a `House`.
+"""The HTTP server of the pages. The tables are in a `House`.
 
 Every address begins with a key, which identifies the visitor: the host, who opens tables; the
 people at one screen of a table; or an onlooker. Server-sent events tell a page that its table has
-changed. The page then requests its view. People's actions arrive by POST.
+changed. The page then requests the new position. People's actions arrive by POST.
 
 Games and players never run on the event loop: short calls run on the threads of one pool, and
 players think on the threads of another pool.
@@ -60,7 +60,7 @@ _Handler = Callable[["_Visit"], Awaitable[Response]]
 
 
 class Server:
-    """The pages of a house, as an ASGI application in `app`.
+    """The pages for the tables of a `House`, as an ASGI application in `app`.
 
     Attributes:
         app: the application.
@@ -322,7 +322,7 @@ class Server:
         return JSONResponse((await run_in_threadpool(table.study)).progress())
 
     async def _study(self, visit: _Visit) -> Response:
-        """Let a player think about every position of the finished game."""
+        """Let a player evaluate every position of the finished game."""
         table, player = await self._open(visit), visit.text("player")
         study = await run_in_threadpool(table.study)
         study.begin(player)
@@ -361,7 +361,7 @@ class Server:
         return StreamingResponse(self._versions(table, key), media_type="text/event-stream")
 
     async def _versions(self, table: Table, key: str) -> AsyncIterator[str]:
-        """Yield the version of a table whenever it changes. The stream reveals nothing else."""
+        """Yield a table's version whenever the table changes. The stream contains nothing else."""
         self._streams[key] += 1
         try:
             told = ""
@@ -376,7 +376,7 @@ class Server:
 
 
 def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None:
-    """Serve the pages of a house until Ctrl-C.
+    """Serve the pages for the tables of a `House` until Ctrl-C.
 
     Args:
         house: the tables.
@@ -522,7 +522,7 @@ class _Visit:
         return seat
 
     def audience(self, table: Table) -> int:
-        """Return the visitor's view: the number of its own seat, ONLOOKER or EVERYTHING."""
+        """Return the view that the visitor requests: a seat of its own, ONLOOKER or EVERYTHING."""
         who = self.asked.get("seat")
         if who == "all":
             return EVERYTHING

@@ -1,4 +1,7 @@
-"""`Study`: players' thoughts on a finished game, collected while people look at its replay."""
+"""`Study`: players' thoughts on a finished game, collected while people look at its replay.
+
+Thoughts are a player's action probabilities and expected returns, see `players.protocol.Thoughts`.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ class Study:
             self._thinking, self.trouble = (name, 0), ""
 
     def think(self, name: str, make: Callable[[], Player], stopped: threading.Event) -> None:
-        """Let the player that was named to `begin` think about every position.
+        """Let the player for which `begin` was called think about every position.
 
         Raises:
             RefusedError: the player does not report thoughts, or `stopped` was set.

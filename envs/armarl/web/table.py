@@ -1,4 +1,7 @@
-"""`Table`: one game with people and players in its seats. This module does not use HTTP."""
+"""`Table`: one game with people and players in its seats. This module does not use HTTP.
+
+A *player* is always a program. A *board* is a picture of a position.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ _MOST_ABOUT = 1 << 20  # maximum size of a table's JSON file in bytes
 _NAME = re.compile(r"[0-9a-f]{10}")  # a table's name
 _LETTERS = "ABCDEFGHIJKLMNOP"  # letters of the seats, as in the drawings
 _MOST_NAME = 24  # maximum number of characters in a person's name
-_MOST_BOARDS = 12  # maximum number of stored pictures
+_MOST_BOARDS = 12  # maximum number of stored boards
 
 MakePlayer = Callable[[str, Game], Player]
 
@@ -184,7 +187,7 @@ class Table:
         return None if seat is None or self.trouble or self.about.players[seat] is None else seat
 
     def setup(self, key: str) -> dict[str, Any]:
-        """Return the data for a page that stay the same during the game."""
+        """Return the data for a page that do not change during the game."""
         game, found = self.game, guide(self.game)
         states = [
             game.concealed(self._journal.states[0], np.array([s])) for s in range(game.players)
@@ -216,7 +219,8 @@ class Table:
         Args:
             audience: a seat, ONLOOKER or EVERYTHING. EVERYTHING is refused until the game is over.
             number: the number of decisions before the position, or None for the newest position.
-            have: the name of a board that the page has, so that only changes are sent.
+            have: the name of a board that the page already has. Only the changes from this board
+                are returned.
             since: the number of the first decision that is described in words.
 
         Raises:
@@ -253,10 +257,10 @@ class Table:
             return seen
 
     def _board(self, window: Window, number: int, have: str) -> dict[str, Any]:
-        """Return a position in the form for the page, and the name of its board.
+        """Return the board of a position as JSON types, with the board's name.
 
-        If the page has a board, only the changes from that board are returned. This board must have
-        been made for the same audience, because the boards of other audiences contain secrets.
+        If the page already has the board `have`, only the changes from that board are returned.
+        A board of another audience is not used, because it contains secrets.
         """
         if not self.game.has_picture:
             return window.text(number)
@@ -276,7 +280,7 @@ class Table:
         return self._windows[audience]
 
     def _ending(self) -> str | None:
-        """Return one sentence about the end of the game, or None while it is in play."""
+        """Return one sentence about the end of the game, or None if the game is not over."""
         journal = self._journal
         if not journal.ending:
             return None
@@ -311,7 +315,8 @@ class Table:
 
         Raises:
             RefusedError: it is not the seat's turn, the action is illegal, or `version` is not the
-                current one. A request that is sent twice is therefore played only once.
+                table's current version. Because of this check, an action that is sent twice is
+                played only once.
             OSError: the disk is full or not writable. Nothing was played.
         """
         with self._lock:
@@ -423,7 +428,7 @@ class Table:
             return window.why(action) if to_move else f"`{text.strip()}`: {meaning(game, action)}"
 
     def opinion(self, seat: int, player: str) -> dict[str, Any]:
-        """Return a player's choice and thoughts, as a hint for a person who is to move.
+        """Return a player's choice and thoughts, as a hint for the person to move.
 
         Every seat has its own advisers, because a shared adviser could remember another seat's
         view.
@@ -472,9 +477,9 @@ class Table:
     def let_player_move(self) -> bool:
         """Let the player to move choose and play an action. Return whether an action was played.
 
-        The table is not locked while the player thinks. If a person takes an action back during
-        this time, the choice is dropped. If the player fails, the game stays unchanged, and
-        `trouble` contains the error.
+        The table is not locked while the player thinks. If a person takes an action back while the
+        player thinks, the player's choice is dropped. If the player fails, the game stays
+        unchanged, and `trouble` contains the error.
         """
         with self._lock:
             seat, version = self.player_to_move, self.version
@@ -502,9 +507,9 @@ class Table:
             return True
 
     def _failed(self, player: str, error: Exception) -> str:
-        """Print a player's error to stderr, and return a text about the error for the people.
+        """Print a player's error to stderr, and return a text about the error for the pages.
 
-        The text does not quote the message of the error, which may contain secrets.
+        The returned text does not quote the error's message, which may contain secrets.
         """
         tell(f"table {self.name}: the player {player} failed: {type(error).__name__}: {error}")
         return f"the player {player} failed ({type(error).__name__}); the server's log says more"
@@ -532,7 +537,7 @@ def read_about(folder: Path, name: str) -> About:
 
 
 def _check(about: About) -> None:
-    """Check all values of a table's file, even the next table's name: it becomes part of a path.
+    """Check all values of a table's file, even the name of the next table, which is used in a path.
 
     Raises:
         TypeError: a value has a wrong type or is out of range.
@@ -570,5 +575,5 @@ def _sentence(item: dict[str, Any]) -> str:
 
 
 def _plain(options: Any) -> dict[str, Any]:
-    """Return the options that are short enough to show. A chart, for example, is left out."""
+    """Return the options that are bools, integers or texts. A chart, for example, is left out."""
     return {key: value for key, value in options.items() if isinstance(value, bool | int | str)}

@@ -2,7 +2,9 @@
 
 This module makes everything that the server sends about a game. For a seat it uses only the
 concealed state, and for an onlooker only the knowledge that all seats share. No secret can leave
-the server, and two games that differ only in secrets look the same, byte for byte.
+the server, and the texts of two games that differ only in secrets are equal, byte for byte.
+
+A *family* is a group of similar actions in the action table, such as all attacks.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legall
 ONLOOKER, EVERYTHING = -1, -2  # audiences besides the seats
 _SHOWN = 8  # maximum number of actions in a hint
 _MOST_REASONS = 2  # maximum number of reasons after a click on a place without a legal action
-_NEWS = 400  # maximum number of decisions that one answer describes in words
+_NEWS = 400  # maximum number of decisions that one response describes in words
 _TITLE = re.compile(r"<title>(.*?)</title>")
 _SEAT = re.compile(r"\bplayer (\d+)\b")  # the name of a seat in the texts of games
 
@@ -60,7 +62,7 @@ class Window:
         return states[0]
 
     def _how(self) -> dict[str, Any]:
-        """Return the arguments of `picture` and `describe` that name the audience."""
+        """Return the keyword arguments with which `Game.picture` and others get the audience."""
         return {
             "seat": self.audience if self.audience >= 0 else None,
             "public": self.audience == ONLOOKER,
@@ -72,7 +74,7 @@ class Window:
         return {"text": drawn, "title": game_entry(self.game.name).title}
 
     def drawn(self, number: int = -1) -> str:
-        """Return the game's text drawing of a position. Never call it for an onlooker."""
+        """Return the game's text drawing of a position. It is not made for onlookers."""
         return self._named(self.game.draw(self._state(number), self._how()["seat"]))
 
     def _named(self, text: str) -> str:
@@ -135,8 +137,8 @@ class Window:
     def _summary(self, last: int) -> str:
         """Return one sentence about the turn that a decision ended.
 
-        The sentence is empty for a turn of one decision, and for the audience's own turn. A seat
-        that must remember its hidden pieces on the board (ARM-33) would otherwise be reminded.
+        The sentence is empty for a turn of one decision. It is also empty for the audience's own
+        turn, because it would remind a seat that must remember its hidden pieces (ARM-33).
         """
         journal, first = self._journal, last
         while first and not self._ended_turn(first - 1):
@@ -186,9 +188,10 @@ class Window:
         }
 
     def _warnings(self, state: State) -> dict[int, str]:
-        """Return warnings before actions that cannot be taken back, with family numbers as keys.
+        """Return warnings about actions that cannot be taken back, with family numbers as keys.
 
-        The page asks for confirmation once, or never if the game's guide has no `warnings`.
+        The page shows the warning and asks for a confirmation before it plays such an action. There
+        are no warnings if the game's guide has no function `warnings`.
         """
         found = guide(self.game)
         said = found.warnings(self.game, state) if found and hasattr(found, "warnings") else {}
@@ -205,8 +208,8 @@ class Window:
     def why_here(self, places: Sequence[str]) -> list[str]:
         """Return the reasons why actions on these places are illegal, one per family of actions.
 
-        If some of the families have legal actions elsewhere, only the reasons of these families are
-        returned. There are at most _MOST_REASONS reasons.
+        If some of the families have legal actions on other places, only the reasons of these
+        families are returned. There are at most _MOST_REASONS reasons.
         """
         families, mask, wanted = family_of(self.game), self._mask(), tuple(places)
         reasons: dict[int, str] = {}
@@ -228,7 +231,7 @@ class Window:
         return [reason for reason in found if reason][:_MOST_REASONS]
 
     def _unused(self, places: Sequence[str]) -> list[str]:
-        """Return the guide's reasons, if any, why no action exists for these places."""
+        """Return the reasons that the game's guide gives why these places have no actions."""
         found = guide(self.game)
         cells = found.cells(self.game) if found and hasattr(found, "unused") else []
         return [
@@ -282,15 +285,15 @@ class Window:
 def board(picture: Picture, before: Picture | None) -> dict[str, Any]:
     """Return a picture as JSON types, or only its differences from another picture.
 
-    The page that gets the result only replaces parts of its picture. It draws nothing itself.
+    The page that gets the result draws nothing itself. It only replaces parts of its picture.
 
     Args:
         picture: the picture.
         before: the picture that the page has, of the same audience, or None.
 
     Returns:
-        `parts`, pairs of a part's number and its SVG; `definitions` that these parts need; and
-        `sheet`, with its size and colours, unless the page has it already.
+        `parts`, pairs of a part's number and its SVG; the SVG `definitions` that these parts need;
+        and `sheet` with the size and the colours, unless the page already has them.
     """
     sheet, parts = picture.sheet, [part.svg for part in picture.parts]
     old = [part.svg for part in before.parts] if before and before.sheet is sheet else []
@@ -320,7 +323,7 @@ def guide(game: Game) -> ModuleType | None:
 
 @lru_cache(maxsize=16)
 def signs(game: Game) -> dict[str, Any]:
-    """Return the signs of the game's drawing with their meanings, and the definitions they need."""
+    """Return the legend of the game's drawing: its signs, and the SVG definitions they need."""
     found = guide(game)
     if found is None or not hasattr(found, "signs") or not game.has_picture:
         return {"signs": [], "definitions": []}
@@ -362,7 +365,10 @@ def places_of(game: Game) -> list[tuple[str, ...]]:
 
 @lru_cache(maxsize=64)
 def _entries(game: Game) -> list[list[Any]]:
-    """Return each action in the form for the page: notation, family, number, and places."""
+    """Return for each action a list for the page: its notation, family number, number, and places.
+
+    For the third entry see `_number_of`.
+    """
     return [
         [game.actions.texts[action], family, _number_of(game, action), *places]
         for action, (family, places) in enumerate(

@@ -3,7 +3,7 @@
    every position the places that can be clicked, in the order of the clicks. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const KEPT = 40; // maximum number of stored boards
+const KEPT = 40; // maximum number of stored boards (pictures of positions)
 const NARROW = 40; // in units of the picture: narrower places are marked with a dot
 const LEGIBLE = 0.4; // pixels per unit of the picture; with fewer, the board is enlarged and scrolls
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -17,16 +17,16 @@ let running = false; // positions are being shown one by one
 let hurry = false; // show the newest position immediately
 let busy = false; // a request is under way
 let stream = null;
-const boards = new Map(); // the parts of the last boards, by name
+const boards = new Map(); // the parts of the stored boards, by the board's name
 let board = null; // the name of the board that is shown
 let colours = {}; // the colours of the board, by theme
-let asked = ""; // the action that waits for a confirmation, because it cannot be taken back
+let asked = ""; // the action for which a confirmation is needed, because it cannot be taken back
 let large = null; // whether the board is zoomed; null until somebody presses Zoom
 
 const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
 const say = (text) => { byId("answer").replaceChildren(...marked(text)); };
 const mine = () => setup.seats.includes(view.mover);
-/** Return the address of a position in the view of the seat or, after the end, in the chosen view. */
+/** Return the address of a position, in the seat's view, or after the end in the chosen view. */
 const query = (more) => {
   const asked = { ...(board && { have: board }), ...more };
   const who = view && view.over ? byId("look").value : seat;
@@ -177,7 +177,7 @@ function show(position) {
   offer(position);
 }
 
-/** Replace the parts of the picture that have changed. */
+/** Draw a position: replace the parts of the picture that have changed. */
 function draw(position) {
   if (position.text !== undefined) {
     byId("picture").replaceChildren(make("pre", {}, position.text));
@@ -277,7 +277,7 @@ function showResult(position) {
   byId("reasons").replaceChildren(...position.result.map((words) => make("li", {}, words)));
 }
 
-/** Offer the actions of a game without places to click, as a list with a filter. */
+/** Offer the actions that have no places to click, as a list with a filter. */
 function offerList(plain) {
   const filter = make("input", { "aria-label": "Filter the actions", placeholder: "filter" });
   const list = make("div", {}, ...plain.map(button));
@@ -356,7 +356,7 @@ function light() {
   }
 }
 
-/** Return the actions whose first places are the places picked so far. */
+/** Return the actions whose first places are the places that have been clicked so far. */
 function matching(places = picked) {
   return actions().filter((action) => places.every((place, k) => placesOf(action)[k] === place));
 }
@@ -402,7 +402,7 @@ function showMenu(place, found, more) {
   let left = Math.min(box.left - around.left + box.width / 2, around.width - menu.offsetWidth - 4);
   let top = box.bottom - around.top + 4;
   if (top + menu.offsetHeight > around.height) top = Math.max(0, box.top - around.top - menu.offsetHeight - 4);
-  if (more) { // below the map, so that the map stays visible
+  if (more) { // the menu is below the map, so that the map stays visible
     left = (around.width - menu.offsetWidth) / 2;
     top = around.height - menu.offsetHeight - 4;
   }
