@@ -1,8 +1,8 @@
 """Fingerprints of kernels: hashes of everything that a kernel is compiled from.
 
 Numba's own cache checks only the file of the function itself. It does not notice when a *callee* in
-another file changes. Here the name of a cache entry depends on everything from which the kernel is
-compiled.
+another file changes. In ArmaRL's cache, the name of an entry depends on everything from which the
+kernel is compiled.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         try:
             payload = self._packed(data)
             write_file(self._folders.write / names[0], hashlib.sha256(payload).digest() + payload)
-        except (OSError, RuntimeError, pickle.PicklingError) as error:  # some cannot be pickled
+        except (OSError, RuntimeError, pickle.PicklingError) as error:  # some kernels do not pickle
             say_once(f"compiled rules cannot be cached: {error}")
 
     def _packed(self, data: Any) -> bytes:

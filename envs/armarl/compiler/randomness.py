@@ -22,7 +22,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _1 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(1)
 _11, _UNIT = np.uint64(11), 2.0**-53
-# A word whose bytes are all 1, and a word with the top bit of each byte.
+# A word whose bytes are all 1, and a word in which only the top bit of each byte is set.
 _EACH, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
 
@@ -161,7 +161,7 @@ def split_all(draws: NDArray[np.float64], parts: NDArray[np.float64]) -> None:
 
 @inlined
 def _byte_at(word: Int, rank: Int) -> Int:
-    """Return the index of the byte that is 1 after `rank` others, in a word of bytes 0 or 1."""
+    """Return the index of the 1 that follows `rank` other ones. All bytes of `word` are 0 or 1."""
     ones_so_far = word * _EACH  # byte i contains the number of ones in bytes 0 to i
     # Keep the top bit of each byte that is larger than `rank`.
     beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS

@@ -19,7 +19,7 @@ from armarl.common.numbers import action_number
 from armarl.common.read_only import ReadOnly
 from armarl.core.observation_table import _hash
 
-_VALUE = r"(\S.*?)"  # matches a value in the place of {} in a notation
+_VALUE = r"(\S.*?)"  # matches the value that replaces {} in a notation
 
 
 _NEAR = 0.92  # minimum difflib similarity of an unknown notation that counts as a typing error
@@ -27,7 +27,9 @@ _NEAR = 0.92  # minimum difflib similarity of an unknown notation that counts as
 
 @dataclass(frozen=True)
 class ActionFamily:
-    """Actions that differ only in their arguments. In order of ids, the last one varies fastest.
+    """Actions that differ only in their arguments.
+
+    Their ids are consecutive. From one id to the next, the last argument varies fastest.
 
     Attributes:
         name: the key of the family in `ActionTable.first`.

@@ -29,7 +29,7 @@ LARGEST_BATCH = 1 << 31  # maximum number of games
 
 
 def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> NDArray[Any]:
-    """Check the dtype and memory layout of an array and, if it is `written`, that it is writeable.
+    """Check the dtype and memory layout of an array and, if `written`, that it is writeable.
 
     Returns:
         A view of the array as a plain `numpy.ndarray`. Use it instead of the argument.

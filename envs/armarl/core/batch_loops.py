@@ -34,7 +34,7 @@ Scratch = States  # records of the type `Variant.scratch`
 PackedMasks = NDArray[np.int32]  # (n, `packed_size`) masks with 32 actions per word
 PER_WORD = 32
 
-# Results of `play_one`, in place of a seat, after the end of the game or an illegal action.
+# The results of `play_one` if no seat is to move: after the end of a game or an illegal action.
 HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL = -ENDED, -CUT_SHORT, -ILLEGAL
 ILLEGAL_REWARD = -1.0
 
@@ -351,8 +351,8 @@ class Choices(NamedTuple):
     """Decisions of the seats to move."""
 
     states: States  # (n,)
-    # (n,) random numbers in [0, 1). For `choose_greedily`: the number of a style plus a random
-    # number, or a negative number for no choice.
+    # (n,) random numbers in [0, 1). For `choose_greedily`: the number of a playing style plus a
+    # random number, or a negative number for no choice.
     draws: Float64s
     masks: Int8s  # (2 * threads, actions) scratch
     scratch: Scratch  # (2 * threads, 1) for the scripted player

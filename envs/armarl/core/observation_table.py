@@ -347,7 +347,7 @@ class ObservationTable:
 
 
 def _names(name: str, shape: tuple[int, ...]) -> list[str]:
-    """Return the name with each index of the shape, or without an index for a single entry."""
+    """Return the names of a block's entries: `hand[0]`, `hand[1]`; `hand` for a single entry."""
     if prod(shape) == 1:
         return [name]
     return [name + "".join(f"[{i}]" for i in index) for index in np.ndindex(shape)]
@@ -356,7 +356,7 @@ def _names(name: str, shape: tuple[int, ...]) -> list[str]:
 def _scattered(
     entries: NDArray[np.int64], cells: NDArray[np.int64], number: int
 ) -> NDArray[np.int64]:
-    """Return the entry on each cell, or -1 where there is none."""
+    """Return the entry that belongs to each cell, or -1 where there is none."""
     at = np.full(number, -1)
     at[cells[cells >= 0]] = entries[cells >= 0]
     return at

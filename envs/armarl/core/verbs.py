@@ -2,7 +2,7 @@
 
 A game is a set of compiled functions on one fixed-size record. `Verbs` has one field per function.
 The docstring of the field gives the arguments, the assumptions and the limits. The environments,
-the loops, the search and the training call these functions and nothing else of a game.
+the loops, the search and the training call no other functions of a game.
 
 A *record* (`State`) is one element of an array of the game's `np.dtype`. Every record has
 
@@ -14,9 +14,9 @@ A *record* (`State`) is one element of an array of the game's `np.dtype`. Every 
   could differ.
 
 A game may have a second record, `fixed` (`Variant.fixed`), for data that all games of a variant
-share, such as a chart. So the data need not be in every state. The verbs that are called with
-`*fixed` below get the record as their last argument. In a game without such a record `*fixed` is
-empty.
+share, such as the borders on the board. So these data need not be in every state. The verbs that
+are called with `*fixed` below get the record `fixed` as their last argument. In a game without such
+a record `*fixed` is empty.
 
 A verb does not allocate, raise, or use a Python object. It reads only its arguments and constants.
 It writes only to its arguments, and never to `fixed`. It trusts its arguments: `Game` checks
@@ -116,9 +116,9 @@ class Verbs(NamedTuple):
 
     greedy: Callable[Concatenate[State, float, Mask, States, ...], int]
     """`greedy(s, draw, mask, scratch, *fixed)`: the scripted choice of the seat to move, a legal
-    action, int64. Does not use anything that the seat is not shown. `draw` is the number of a style
-    (0 if the game has only one) plus a number in [0, 1) that breaks ties. Overwrites `mask` and
-    `scratch`, an array (1,) of the record type `Variant.scratch`."""
+    action, int64. Does not use anything that the seat is not shown. `draw` is the number of a
+    playing style (0 if the game has only one) plus a number in [0, 1) that breaks ties. Overwrites
+    `mask` and `scratch`, an array (1,) of the record type `Variant.scratch`."""
 
     evaluate: Callable[Concatenate[State, Returns, ...], None]
     """`evaluate(s, out, *fixed)`: write an estimate of every seat's "win" return into `out`,

@@ -406,7 +406,7 @@ class CudaGame:
         return returns, lengths
 
     def new_chance(self, seeds: Tensor) -> Tensor:
-        """Return a random stream per seed, uint64, shape (n,). `seeds` is int64, shape (n,)."""
+        """Return a random number stream for each of `seeds`, int64 (n,): an array, uint64 (n,)."""
         self._check("seeds", seeds, (len(seeds),), np.int64)
         chance = self.zeros((len(seeds),), np.uint64)
         batch = batch_loops.Streams(chance, self._all(len(seeds)), seeds)
@@ -433,8 +433,8 @@ class CudaGame:
             seats: the seats to move, int64, shape (batch,).
             draws: random numbers in [0, 1) that choose among equally good actions, float64, shape
                 (batch,). Where a draw is -inf, no choice is made and the action is 0.
-            styles: numbers of styles (`armarl.players.simple_players.style_number`), int64, shape
-                (batch,), or one number for all states.
+            styles: numbers of playing styles (`armarl.players.simple_players.style_number`), int64,
+                shape (batch,), or one number for all states.
 
         Returns:
             Actions, int64, shape (batch,).
@@ -447,7 +447,7 @@ class CudaGame:
 
     def scripted_choices(self, seen: Tensor, draws: Tensor, styles: Tensor) -> Tensor:
         """Return `scripted_actions` for states that are already concealed."""
-        # The sum might be rounded to the next style's number, so keep it below that number.
+        # The sum of draw and style might be rounded to the next style's number: keep it below that.
         following = (styles + 1).to(draws.dtype)
         below = self._torch.nextafter(following, self._torch.zeros_like(following))
         styled, size = self._torch.minimum(draws + styles, below), len(seen)

@@ -166,9 +166,9 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Deal a new game.
 
         Args:
-            seed: an integer of -2**63 or more that determines all chance of the game. Without a
-                seed, the game's random number generator continues. If the first game has no seed,
-                it takes one from the operating system.
+            seed: an integer of -2**63 or more that determines all chance events of the game.
+                Without a seed, the game's random number generator continues. If the first game has
+                no seed, the operating system provides one.
             options: ignored.
 
         Raises:
@@ -210,8 +210,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             gymnasium.error.ResetNeeded: the game has ended, and all agents have left it.
             RuntimeError: another thread is using the environment.
         """
-        # The code of `alone` is repeated here and in `observe`, because the call of a decorated
-        # function would take a tenth of the time.
+        # The code of `alone` is repeated here and in `observe`, because calling a decorated
+        # function would take a tenth of the time of a step.
         at_work, this = self._at_work, get_ident()
         if at_work.setdefault("thread", this) != this:
             raise RuntimeError(IN_USE)
@@ -417,7 +417,7 @@ class CheckedAECEnv(RawAECEnv):
     """`RawAECEnv` with PettingZoo's usual checks built in, without the cost of wrappers.
 
     It behaves like `OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(raw,
-    illegal_reward=-1)))`. Calls out of order and actions outside the space are assertion errors.
+    illegal_reward=-1)))`. Calls before `reset` and actions outside the space raise AssertionError.
     An illegal action causes a warning and ends the game: the agent that chose it gets -1, the
     others get 0, and every agent is terminated and truncated. A second warning gives the reason.
     The illegal action does not change the position that agents observe.

@@ -29,8 +29,8 @@ class AtWork(dict[str, int]):
 def alone(method: F) -> F:
     """Make a method refuse other threads. Its environment must have an `AtWork` as `_at_work`.
 
-    The thread may call such a method even while another such method runs. For example, an opponent
-    may look at the environment in which it plays.
+    A thread that is running such a method may call another such method from within it. For example,
+    an opponent may look at the environment in which it plays.
     """
 
     @wraps(method)

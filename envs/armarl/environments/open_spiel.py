@@ -14,9 +14,9 @@ enumerated (`armadora` with `board="mini"`).
 A search that looks ahead from the state itself would see hidden information and foresee future dice
 and cards. For ISMCTS, a `Resampler` samples all of these again. OpenSpiel's own serialisation
 refuses sampled games that are written in Python: use `state.serialize()` and
-`game.deserialize_state(text)`.
-OpenSpiel's compiled bots, `pyspiel.MCTSBot` and `pyspiel.ISMCTSBot`, end the process if the game
-is written in Python: use the bots of `open_spiel.python.algorithms`.
+`game.deserialize_state(text)`. OpenSpiel's compiled bots, `pyspiel.MCTSBot` and
+`pyspiel.ISMCTSBot`, end the process if the game is written in Python: use the bots of
+`open_spiel.python.algorithms`.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class SeatBatch(WritableArrays):
             )
 
     def _refuse_half_played(self) -> None:
-        """Raise RuntimeError if a player's error has left games between two learner's decisions."""
+        """Raise RuntimeError if a player's error has stopped games between learner decisions."""
         if self._half_played:
             raise RuntimeError(
                 "an earlier error left these games half played: reset all of them with seeds"
@@ -240,7 +240,7 @@ class AgainstOpponents(WritableArrays):
 
     @property
     def opponents(self) -> tuple[Player, ...]:
-        """The players of the other seats, clockwise from the learning seat. They never change."""
+        """The players of the other seats, clockwise from the learning seat. Cannot be replaced."""
         players, others = self._batch.players, self._batch.game.players - 1
         return tuple(players[k % len(players)] for k in range(others))
 

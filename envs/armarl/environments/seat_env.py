@@ -124,8 +124,8 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         """Begin an episode and play it to the learning seat's first decision.
 
         Args:
-            seed: the seed of the deal and of all later chance. The AEC environment deals the same
-                game from the same seed. Without a seed the random number generators continue.
+            seed: the seed of the deal and of all later chance events. The AEC environment deals the
+                same game from the same seed. Without a seed the random number generators continue.
             options: ignored.
 
         Raises:

@@ -87,7 +87,7 @@ class SelfPlayBatch(WritableArrays):
         game: the variant: `game.observation.size`, `len(game.actions)`, `game.concealed`, ...
         size: the number of games.
         reward: one of `game.rewards`.
-        states: (size,) records of the games. You may read and copy them.
+        states: (size,) records of the games. Do not write to them.
         final_states: (size,) records; after a step with autoreset SAME_STEP, the last state of each
             game that the step ended.
         autoreset_mode: the moment at which a finished game starts again, without a new seed.

@@ -54,9 +54,9 @@ class Share:
 
 
 class RayCluster:
-    """The workers of a Ray cluster, for the argument `workers` of `play_match`, for example.
+    """The workers of a Ray cluster.
 
-    `play_tournament` has the same argument.
+    Pass a `RayCluster` as the argument `workers` of `play_match` or `play_tournament`.
 
     Attributes:
         address: address of the cluster.

@@ -181,7 +181,7 @@ class Readable(Variant):
 
         Args:
             states: the state before the turn, and the state after each action, in order.
-            actions: the seat and the id of each action, one entry less than `states`.
+            actions: the seat and the id of each action, one entry fewer than `states`.
             seat: a seat, or None for everything.
             names: a name for each player, by seat.
             public: tell only what every seat may know, as an onlooker sees it. `seat` must then be
@@ -227,13 +227,13 @@ class Readable(Variant):
         seat: int | None = None,
         names: Sequence[str] | None = None,
     ) -> Iterator[tuple[Picture, Told]]:
-        """Yield the picture of each state of one game, and in words the action that led to it.
+        """Yield for each state of one game a picture, and the action that led to it in words.
 
         The results are those of `picture` and `tell`, but each state is described only once.
 
         Args:
             states: the states in order, the deal first.
-            actions: the seat and the id of each action, one entry less than `states`.
+            actions: the seat and the id of each action, one entry fewer than `states`.
             seat: a seat, or None for everything.
             names: a name for each player, by seat.
 
@@ -310,7 +310,7 @@ class Readable(Variant):
         return Scene(self, view, self._check_seat(seat), before, said, shown)
 
     def _told(self, scene: Scene) -> Told:
-        """Return the game's words for a scene, or the player and the action if it has no words."""
+        """Return the last action in the game's words or, if the game has none, in notation."""
         if scene.last is None or scene.before is None:
             return Told(())
         if self._tell is not None:

@@ -22,8 +22,8 @@ class Film:
     """The pieces of many pictures. A picture becomes a `Frame`, a number for each part.
 
     New pieces can be added at any time, so a film can show a finished game and a game in play. The
-    pieces are split into strings, which are also stored once. A web page receives each piece as a
-    list of string numbers. Piece 0 is empty.
+    pieces are split into strings, which are also stored once. A web page receives each piece as the
+    list of the numbers of its strings. Piece 0 is empty.
 
     Attributes:
         sheet: the sheet of all pictures.
@@ -53,7 +53,7 @@ class Film:
         self._strings: dict[str, int] = {}
         self._pieces: dict[str, int] = {}
         self._definitions: dict[str, None] = {}
-        self._told = [0, 0, 0]  # numbers of strings, pieces and definitions that `news` returned
+        self._told = [0, 0, 0]  # how many strings, pieces and definitions `news` has returned
         self._number_of("")
 
     def frame(self, picture: Picture) -> Frame:
@@ -106,7 +106,7 @@ class Film:
 
 
 def changes(before: Frame, after: Frame) -> list[int]:
-    """Return the changes between two frames: changed part, its new piece, changed part, …"""
+    """Return the changes between two frames, as a flat list: a changed part, its new piece, …"""
     size = max(len(before), len(after))
     pairs = zip(_filled(before, size), _filled(after, size), strict=True)
     return [n for part, (old, new) in enumerate(pairs) if old != new for n in (part, new)]
