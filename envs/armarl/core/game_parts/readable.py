@@ -190,8 +190,9 @@ class Readable(Variant):
         Returns:
             The sentence, or an empty string if the game does not sum up turns.
 
-        Raises: TypeError, ValueError: as for `picture`; or there is no action, or the number of
-        actions does not fit the number of states.
+        Raises:
+            TypeError, ValueError: as for `picture`; or there is no action, or the number of actions
+                does not fit the number of states.
 
         Example:
             >>> import numpy as np
@@ -237,8 +238,9 @@ class Readable(Variant):
             seat: a seat, or None for everything.
             names: a name for each player, by seat.
 
-        Raises: TypeError, ValueError: as for `picture`, or the number of actions does not fit the
-        number of states.
+        Raises:
+            TypeError, ValueError: as for `picture`, or the number of actions does not fit the
+                number of states.
 
         Example:
             >>> import numpy as np
