@@ -48,7 +48,7 @@ COMPARED = ("playouts", "scaling", "search", "memory")  # the default sections o
 
 
 def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
-    """Take all measurements of some sections, or with `quick` only a few. Return the results."""
+    """Take the measurements of some sections, or only a few with `quick`. Return the results."""
     results: dict[str, Any] = {
         "machine": machine(),
         "settings": {**asdict(settings), "quick": quick},
@@ -62,7 +62,7 @@ def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
 
 
 def _thinned(groups: Iterator[list[Measurement]]) -> Iterator[list[Measurement]]:
-    """Yield one group: the first measurement of each probe and `how` in the first group."""
+    """Yield the first group only, with the first measurement of each probe and `how`."""
     first = {
         (measurement.probe, measurement.how): measurement for measurement in reversed(next(groups))
     }

@@ -17,7 +17,7 @@ _STEPS = 200  # number of steps between two readings of the clock
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield a group for `env()` and one for `raw_env()`. Each group begins with the peer."""
+    """Yield a group for `env()` and one for `raw_env()`. Each begins with connect_four_v3."""
     for how in FACES:
         face = how.removesuffix("()")
         yield [
@@ -46,7 +46,7 @@ def connect_four(face: str) -> Callable[[], int]:
 
 
 def _loop(env: Any) -> Callable[[], int]:
-    """Return a chunk that plays random legal actions, and resets games that end."""
+    """Return a chunk that plays random legal actions, and resets the environment after a game."""
     rng = np.random.default_rng(0)
     env.reset(seed=0)
 

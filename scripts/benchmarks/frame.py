@@ -2,9 +2,10 @@
 
 A measurement names a *probe*: a function that prepares everything (imports, compilation, a first
 use) and returns a function to sample. A *chunk* is a sampled function that does some work and
-returns the amount of work, such as a number of steps. The processes of a group are prepared one
-after the other. Then every process takes one sample per round while the others wait. So the
-machine's noise affects all processes alike, and two measurements can be compared within each round.
+returns the amount of work, such as a number of steps. A *group* contains measurements that are
+compared with each other. The processes of a group are prepared one after the other. Then every
+process takes one sample per round while the others wait. So the machine's noise affects all
+processes alike, and two measurements can be compared within each round.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Measurement:
 
     Attributes:
         section: name of the section of results.
-        subject: the measured thing: a variant of a game, or a peer's game.
+        subject: the measured thing: a variant of a game, or a game of another package (a peer).
         how: mode of the measurement, which distinguishes the rows of one subject.
         batch: number of games in lockstep, or None.
         probe: `module.function` in this folder. The function returns a function to sample.
@@ -51,8 +52,8 @@ class Measurement:
         package: the module that must be installed.
         cores: number of cores, and of threads, that the process may use.
         most: maximum number of samples, or None for the number in the settings.
-        lacking: reason why this machine cannot take the measurement, such as a missing GPU. If it
-            is not empty, the measurement is skipped, and the page gives the reason.
+        lacking: reason why this machine cannot take the measurement, such as a missing GPU. If the
+            reason is not empty, the measurement is skipped, and the page gives the reason.
         tree: folder of another version of this repository to measure. "" means this version.
     """
 
@@ -86,7 +87,7 @@ def available_cores() -> list[int]:
     """Return the numbers of the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))  # this system cannot pin processes, see `machine`
+    return list(range(os.cpu_count() or 1))  # this system cannot pin processes to cores
 
 
 def core_counts() -> list[int]:
@@ -207,7 +208,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def ratio(row: dict[str, Any], other: dict[str, Any]) -> float:
-    """Return the ratio of two rows of one group: the median of the ratios in all rounds."""
+    """Return the ratio of two results of one group: the median of the ratios in all rounds."""
     pairs = zip(row["samples"], other["samples"], strict=True)
     return statistics.median(a / b for a, b in pairs)
 

@@ -1,4 +1,4 @@
-"""An SB3 VecEnv that costs no time. Observations and masks are constant, and no episode ends."""
+"""An SB3 VecEnv that takes no time. Observations and masks are constant, and no episode ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 
 class FreeVecEnv(VecEnv):
-    """A VecEnv with constant random observations within bounds. A tenth of the actions is legal."""
+    """A VecEnv with constant random observations within bounds, and a tenth of the actions legal."""
 
     render_mode = None  # SB3 warns about environments without this attribute
 

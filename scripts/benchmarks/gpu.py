@@ -15,7 +15,7 @@ from benchmarks.ours import STEPPED, WITH, WITHOUT, Variant, title
 from benchmarks.peers import CHUNK, LOOP, PGX_GAMES
 
 BATCHES = (1024, 16_384, 131_072, 1_048_576)
-LEARNERS = (1024, 8192, 65_536)  # games; 32 decisions of 65,536 games of Armada are 6 GB
+LEARNERS = (1024, 8192, 65_536)  # games; 32 decisions in each of 65,536 games of Armada need 6 GB
 PLAYOUTS, GRAPH = "playouts", f"in a CUDA graph of {CHUNK} steps"
 LEARNER = "PPO, 64-64 network, 32 decisions a game and iteration, 4 epochs, all seats"
 MEMORY = "memory of a game: states, masks, a turn"
@@ -103,7 +103,7 @@ def playouts(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def steps(variant: Variant, batch: int, graph: bool) -> Callable[[], int]:
-    """Return a chunk that calls `SelfPlayBatch.step` with random legal actions from a kernel."""
+    """Return a chunk that calls `SelfPlayBatch.step`. A kernel picks random legal actions."""
     from armarl import SelfPlayBatch
 
     game = _game(variant)
@@ -120,7 +120,7 @@ def steps(variant: Variant, batch: int, graph: bool) -> Callable[[], int]:
 
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
-    """Return a chunk like that of `steps`, without observations: actions, new games and masks."""
+    """Return a chunk that makes the same steps as `steps`, but computes no observations."""
     from armarl.core import batch_loops
 
     game = _game(variant)
@@ -159,7 +159,7 @@ def learner(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def memory(variant: Variant) -> Callable[[], float]:
-    """Return a function that counts the bytes of GPU memory per game, for a batch with one turn."""
+    """Return a function that counts bytes of GPU memory per game, for a batch and one `Turn`."""
     import torch
 
     from armarl import SelfPlayBatch

@@ -20,10 +20,11 @@ PARTS = ("environment", "inference", "update")
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield a group per variant on all cores: learners, matrix products, and shares of time.
+    """Yield a group per variant on all cores: learners, matrix products, and fractions of time.
 
     The speed of the matrix products is an upper limit only for learners that compute all these
-    products. Incremental passes avoid most of them.
+    products. Incremental passes, which update a layer from the changed inputs only, avoid most of
+    these products.
     """
     for variant in SCALED:
         yield [
@@ -106,7 +107,10 @@ def ppo(variant: Variant, changes: Sequence[str] = ()) -> Callable[[], int]:
 
 
 def share(variant: Variant, part: str) -> Callable[[], float]:
-    """Return a function that measures the share of one of PARTS in an iteration's time."""
+    """Return a function that measures the fraction of an iteration's time that `part` takes.
+
+    `part` is one of PARTS.
+    """
     learner = _learner(variant)
     spent = dict.fromkeys(PARTS, 0.0)
     (games,) = learner.shards.parts
@@ -121,7 +125,8 @@ def share(variant: Variant, part: str) -> Callable[[], float]:
         begin = time.perf_counter()
         learner.iterate(0.0)
         whole = time.perf_counter() - begin
-        spent["environment"] = whole - sum(spent.values())  # includes the advantages (cheap)
+        # The rest of the time. It includes the computation of advantages, which is cheap.
+        spent["environment"] = whole - sum(spent.values())
         return spent[part] / whole
 
     sample()
@@ -140,7 +145,7 @@ def _timed(function: Callable[..., Any], spent: dict[str, float], what: str) -> 
 
 
 def matrices(variant: Variant) -> Callable[[], int]:
-    """Return a chunk that runs only an iteration's network passes, on constant inputs."""
+    """Return a chunk that computes only the network passes of an iteration, on constant inputs."""
     import torch
 
     from armarl_training.learners.ppo.update.buffers import Workspace

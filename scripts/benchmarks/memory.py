@@ -23,7 +23,7 @@ MILLION = "a million states, growth of the process"
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield a group of memory sizes in bytes. Each size is measured once, as it does not vary."""
+    """Yield a group of memory sizes in bytes. Each is measured once, because it does not vary."""
     yield [
         *(
             _bytes(title(variant), what, "memory.per_game", {"variant": variant, "what": what})
@@ -53,7 +53,7 @@ def _bytes(
 
 
 def per_game(variant: Variant, what: str) -> Callable[[], float]:
-    """Return a function that returns the bytes per game, of one part or of a whole batch."""
+    """Return a function that returns the number of bytes per game of a part or a whole batch."""
     from armarl import SelfPlayBatch, make_game
 
     game = make_game(variant[0], **variant[1])
@@ -73,7 +73,7 @@ def per_game(variant: Variant, what: str) -> Callable[[], float]:
 
 def million(variant: Variant) -> Callable[[], float]:
     """Return a function that creates a million states, and returns the growth of peak memory."""
-    import resource  # not on Windows
+    import resource  # imported here, because it does not exist on Windows
 
     from armarl import make_game
 
@@ -91,7 +91,7 @@ def million(variant: Variant) -> Callable[[], float]:
 
 
 def pgx(game: str) -> Callable[[], float]:
-    """Return a function that returns the bytes per game of the arrays in Pgx's state."""
+    """Return a function that returns the number of bytes per game of the arrays in Pgx's state."""
     import jax
     import pgx as library
 

@@ -75,7 +75,7 @@ def step_groups() -> Iterator[list[Measurement]]:
 
 
 def scaling_groups() -> Iterator[list[Measurement]]:
-    """Yield groups of steps by batch size, with the peers' connect four, on one core and on all."""
+    """Yield groups of steps by batch size, on one core and on all, with peers' connect four."""
     for cores in core_counts():
         for batch in BATCHES:
             yield [
@@ -105,7 +105,7 @@ def vector_groups() -> Iterator[list[Measurement]]:
         ]
 
 
-# The number of environments, and other arguments of `make_vec`, by row title.
+# For each row's title, the number of environments and the other arguments of `make_vec`.
 VECTOR_ENVS: dict[str, tuple[int, dict[str, Any]]] = {
     f"our VectorEnv of {BATCH}": (BATCH, {}),
     f"our VectorEnv of {BATCH}, copy=False": (BATCH, {"copy": False}),
@@ -156,7 +156,7 @@ def steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
-    """Return a chunk like that of `steps`, without observations: actions, new games and masks."""
+    """Return a chunk that makes the same steps as `steps`, but computes no observations."""
     from armarl.core import batch_loops
 
     game = _game(variant)
@@ -181,7 +181,7 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
-    """Return a chunk that plays at random in a loop that a user compiles, as in batches.md."""
+    """Return a chunk that plays at random in a compiled loop like a user's in batches.md."""
     import numba
 
     from armarl.compiler.randomness import pick, uniform
@@ -249,5 +249,5 @@ def _game(variant: Variant) -> Any:
 
 
 def _calls(batch: int) -> int:
-    """Return the number of calls between two readings of the clock."""
+    """Return the number of calls between two readings of the clock, for a batch size."""
     return max(1, 2048 // batch)

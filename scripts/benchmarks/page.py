@@ -198,9 +198,9 @@ def _batch(row: dict[str, Any]) -> str:
 def _table(
     rows: Rows, column: Key, base: str | None = None, names: tuple[str, ...] = ("subject", "how")
 ) -> list[str]:
-    """Return a table with one line per combination of `names`.
+    """Return a table with one line per combination of values of the fields `names`.
 
-    With `base`, each number is followed by its ratio to the row of this name.
+    With `base`, each number is followed by its ratio to the row whose subject or `how` is `base`.
     """
     columns = list(dict.fromkeys(column(row) for row in rows))
     cells: dict[tuple[str, ...], dict[str, str]] = {}
@@ -219,7 +219,7 @@ def _table(
 
 
 def _is_base(row: dict[str, Any], of: dict[str, Any], base: str) -> bool:
-    """Return whether `row` is the row with which `of`, a row of the same group, is compared."""
+    """Return whether `row` is the row with which `of` is compared. Both are in the same group."""
     if row["cores"] != of["cores"]:
         return False
     if row["subject"] == base:
@@ -252,7 +252,7 @@ def _three_digits(value: float) -> str:
 
 
 def _peers_ahead(rows: Rows) -> list[str]:
-    """List, for every peer in its fastest form, our games that are slower."""
+    """List for every peer our games that are slower than the peer in its fastest form."""
     lines = ["Where other libraries are ahead, with mask and observation:", ""]
     for cores in sorted({row["cores"] for row in rows}):
         ours = [row for row in chosen(rows, cores=cores, how=WITH) if row["package"] == "armarl"]

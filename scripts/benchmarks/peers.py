@@ -1,4 +1,7 @@
-"""Other libraries (peers) in random legal play, each used as its own documentation recommends."""
+"""Other libraries (peers) in random legal play, each used as its own documentation recommends.
+
+For the word *chunk* see `frame`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ OPEN_SPIEL_GAMES = ("connect_four", "quoridor")
 
 
 def pgx_measurements(section: str, game: str, batch: int, cores: int) -> Iterator[Measurement]:
-    """Yield the measurements of a game of Pgx, in every form that may be the fastest."""
+    """Yield the measurements of a Pgx game, in all forms of use that may be the fastest."""
     for devices in sorted({1, cores}):
         if batch % devices:
             continue
@@ -75,10 +78,10 @@ def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
     """Return a chunk that runs Pgx, jitted and vmapped, with auto-reset, and counts the steps.
 
     Pgx's state includes observation and mask. Without `scan`, every step is a call from Python,
-    where a learner could read them. With `scan`, the steps of a chunk are one compiled loop. A
-    learner would have to be in this loop. Here nothing reads observations and masks. The batch may
-    be split over several XLA devices, one per core, because XLA otherwise leaves cores idle in
-    games as simple as connect four.
+    where a learner could read observation and mask. With `scan`, the steps of a chunk are one
+    compiled loop. A learner would have to be inside this loop. This function does not read
+    observations and masks. The batch may be split over several XLA devices, one per core, because
+    XLA otherwise leaves cores idle in games as simple as connect four.
     """
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     import jax
@@ -114,14 +117,14 @@ def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
         return CHUNK * batch
 
     chunk()
-    chunk()  # a second call, because it may recompile for the layout of the first call's output
+    chunk()  # the second call may compile again, for the memory layout of the first call's output
     return chunk
 
 
 def _random_legal(masks: Any, key: Any) -> Any:
     """Return a random legal action for each game, with one random number per game.
 
-    This is faster than `pgx.experimental.utils.act_randomly`, which draws a number per action.
+    One number per game is faster than one per action, as in `pgx.experimental.utils.act_randomly`.
     """
     import jax
     import jax.numpy as jnp
@@ -132,7 +135,7 @@ def _random_legal(masks: Any, key: Any) -> Any:
 
 
 def envpool(task: str, batch: int, threads: int) -> Callable[[], int]:
-    """Return a chunk that runs EnvPool synchronously and counts the steps, even restarts."""
+    """Return a chunk that runs EnvPool synchronously and counts all steps, including restarts."""
     import envpool as library
 
     env = library.make_gymnasium(task, num_envs=batch, num_threads=threads, seed=0)

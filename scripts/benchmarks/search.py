@@ -84,7 +84,10 @@ def ours(variant: Any, player: str, **options: Any) -> Callable[[], int]:
 
 
 def playouts(variant: Any) -> Callable[[], int]:
-    """Return a chunk that plays games at random from the same deals, and counts the games."""
+    """Return a chunk that plays games at random to the end, from the deals of `ours`.
+
+    The chunk counts the games.
+    """
     game, states, _ = _roots(variant)
     many = np.repeat(states, SIMULATIONS)
 
@@ -98,7 +101,7 @@ def playouts(variant: Any) -> Callable[[], int]:
 
 
 def deals(variant: Any) -> Callable[[], int]:
-    """Return a chunk that redeals information hidden from the seats, and counts the redeals."""
+    """Return a chunk that redeals the information hidden from the seats, and counts the redeals."""
     game, states, seats = _roots(variant)
     many, viewers = np.repeat(states, SIMULATIONS), np.repeat(seats, SIMULATIONS)
 

@@ -17,7 +17,7 @@ ARMADA = title(("armada", {"players": 2, "cards": True}))
 
 
 def chosen(rows: Rows, **wanted: Any) -> Rows:
-    """Return the rows that have these values and a result."""
+    """Return the rows with the wanted values that also have a result."""
     return [
         row
         for row in rows
@@ -67,7 +67,10 @@ def _steps(rows: Rows, subject: str, least: float) -> dict[str, Any]:
 
 
 def _against_pgx(rows: Rows, cores: int, own_way: str, pgx_way: str) -> dict[str, Any]:
-    """Compare with Pgx in its fastest form: calls with calls, or loops with loops."""
+    """Compare the speeds of Armadora and of Pgx's connect_four in its fastest form.
+
+    `own_way` and `pgx_way` say whether both are called once per step or run in compiled loops.
+    """
     ours = chosen(rows, section="steps", subject=ARMADORA, how=own_way, cores=cores)
     peers = [
         row
@@ -99,7 +102,7 @@ def _against_maskable_ppo(rows: Rows, subject: str) -> dict[str, Any]:
 
 
 def _against_connect_four(rows: Rows, game: str, face: str, least: float) -> dict[str, Any]:
-    """Compare a game's slowest variant with PettingZoo's connect four."""
+    """Compare the speed of a game's slowest variant with that of PettingZoo's connect four."""
     peer = chosen(rows, section="aec", subject=aec.PEER, how=face)
     ours = [
         row

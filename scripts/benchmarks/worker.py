@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def _sample(probe: Callable[[], float], unit: str, seconds: float) -> dict[str, float]:
-    """Take one sample. Also return the mean number of cores that this process used."""
+    """Take one sample. Return its value, and the mean number of cores that this process used."""
     done, elapsed = 0.0, 0.0
     begin, begin_cpu = time.perf_counter(), time.process_time()
     while not elapsed or (unit.endswith("/s") and elapsed < seconds):

@@ -38,7 +38,7 @@ EXAMPLE_COMMANDS = (
 
 
 def environment(folder: Path, *packages: str | Path) -> Path:
-    """Make a Python environment with only these packages. Return the folder of its programs."""
+    """Make a Python environment with only these packages. Return the folder with its programs."""
     venv.create(folder, with_pip=True)
     programs = folder / ("Scripts" if sys.platform == "win32" else "bin")
     pip = (programs / "python", "-m", "pip", "install", "--quiet")

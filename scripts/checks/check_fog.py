@@ -26,7 +26,7 @@ STRETCH = 4  # maximum number of actions in a replay
 
 
 def stretches(game: Game, games: int, seed: int) -> Iterator[Record]:
-    """Play random games. From each, yield a few consecutive actions, and the last actions."""
+    """Play random games. Of each game, yield a record of a few actions in it, and one of its end."""
     rng = np.random.default_rng(seed)
     for _ in range(games):
         states = game.new_states(int(rng.integers(2**40)))
@@ -73,7 +73,7 @@ def twin(record: Record, seat: int, number: int) -> Record:
 
 
 def check(game: Game, games: int, seed: int) -> tuple[int, int]:
-    """Compare the replays of games and their twins for every seat.
+    """Compare the replays of games with those of their twins (see `twin`), for every seat.
 
     Returns:
         The number of comparisons, and the number of those in which the twin's states differed.

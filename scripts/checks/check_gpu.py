@@ -92,7 +92,7 @@ def main() -> int:
 
 
 def check(game: Game, plies: int, size: int, seed: int = 0, device: str = "cuda") -> int:
-    """Play at least `plies` actions, a third in each autoreset mode. Return their number.
+    """Play at least `plies` actions, a third in each autoreset mode. Return the number played.
 
     Raises:
         DifferenceError: a result was not equal.
@@ -189,7 +189,9 @@ def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") ->
 
 
 def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str = "cuda") -> None:
-    """Compare an iteration of PPO. Games must be equal, and computed numbers nearly equal.
+    """Compare an iteration of PPO on the CPU and on the GPU.
+
+    The games must be equal byte for byte, and the computed numbers nearly equal.
 
     Raises:
         DifferenceError: a result was not equal, or not nearly equal.
@@ -234,7 +236,10 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
 
 
 def _gradients(learner: PPO) -> list[NDArray[np.float32]]:
-    """Return the gradients of the only gradient step: ten times Adam's moment `exp_avg`."""
+    """Return the gradients of the learner's only gradient step so far.
+
+    After one step, the gradients are ten times Adam's first moment `exp_avg`.
+    """
     moments = (learner._optimiser.state[weights] for weights in learner._parameters)
     return [10 * each["exp_avg"].cpu().numpy() for each in moments]
 

@@ -60,7 +60,7 @@ def _imports(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree like `ast.walk`, without those inside `if TYPE_CHECKING:`."""
+    """Yield a tree's nodes as `ast.walk` does, but without those inside `if TYPE_CHECKING:`."""
     yield node
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
@@ -93,7 +93,7 @@ def rooms(graph: Graph) -> dict[str, set[str]]:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Return the sets of two or more nodes that reach each other (Tarjan, 1972)."""
+    """Return the strongly connected components with two or more nodes (Tarjan, 1972)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []

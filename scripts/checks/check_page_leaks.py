@@ -24,7 +24,7 @@ LONGEST = {"armadora": 60, "armada": 300, "kuhn_poker": 3}  # maximum number of 
 
 
 def check(game: Game, games: int, seed: int) -> tuple[int, int]:
-    """Compare all answers in games with those in games that differ only in hidden information.
+    """Compare the answers in games with those in games that differ only in hidden information.
 
     Returns:
         The number of answers, and the number of positions whose hidden information differed.

@@ -51,7 +51,7 @@ REQUIREMENTS = {
 
 
 def environment(library: str, folder: Path) -> Path:
-    """Install a library and this version of ArmaRL in an environment. Return its Python's path."""
+    """Install a library and this version of ArmaRL in an environment. Return the path of Python."""
     home = folder / library
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     wanted = hashlib.sha256("\n".join([*COMMON, *REQUIREMENTS[library]]).encode()).hexdigest()
@@ -80,7 +80,7 @@ def row(python: Path, library: str, mode: str, decisions: int, seed: int) -> dic
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Return the results as a Markdown table. A row has the results of all seeds of a program."""
+    """Return the results as a Markdown table. A table row combines all seeds of a program."""
     lines = [
         "| library | version | mode | decisions | illegal | wins before | wins after, by seed |",
         "| --- | --- | --- | --: | --: | --- | --- |",

@@ -26,12 +26,12 @@ from armarl.core.game import Game
 from armarl.games.make_game import make_game
 
 Floats = NDArray[np.float64]
-# Standard deviations of a deal's luck for places and for players, in units of strength; and the
-# probability of a shared victory.
+# LUCK and TASTE are the standard deviations of a deal's luck for places and for players, in units
+# of strength. SHARED is the probability of a shared victory.
 LUCK, TASTE, SHARED = 0.6, 0.5, 0.05
 SAMPLE, PARTS = 10_000, 40  # for true ratings: number of deals per sample, and number of samples
-DEALS = (30, 60, 120)  # numbers of deals per tournament; the tournaments take them in turn
-FEW_DEALS = (5, 7, 10)  # numbers of deals per tournament in the lopsided worlds
+DEALS = (30, 60, 120)  # numbers of deals; tournaments use the first, second, third, first, ...
+FEW_DEALS = (5, 7, 10)  # as DEALS, for the lopsided worlds
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class World:
     places: tuple[float, ...]
     kind: str = "round-robin"
     mixed: bool = False
-    deals: tuple[int, ...] = DEALS  # numbers of deals per tournament, in turn
+    deals: tuple[int, ...] = DEALS  # numbers of deals, which the tournaments use one after another
 
     def members(self) -> Floats:
         groups = lineups(len(self.players), self.game, self.kind, self.mixed)
@@ -92,7 +92,7 @@ LOPSIDED = (  # few games, nearly all won by one player or place
 
 
 def truth(world: World) -> tuple[Floats, Floats]:
-    """Return the true differences of players, and the true values of places minus their mean."""
+    """Return the players' true rating differences, and the places' true values minus their mean."""
     rng = np.random.default_rng(0)
     total = sum(world.simulate(SAMPLE, rng).shares.sum(axis=0) for _ in range(PARTS))
     shares = np.stack([total / 2, total / 2])  # `rate` needs two deals; the intervals are not used
@@ -102,7 +102,7 @@ def truth(world: World) -> tuple[Floats, Floats]:
 
 @dataclass
 class Count:
-    """The number of intervals, and the numbers of those that are above or below the true value."""
+    """The number of intervals, and how many of them are above or below the true value."""
 
     intervals: int = 0
     above: int = 0

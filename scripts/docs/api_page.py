@@ -11,7 +11,7 @@ STUBS = {
     "armarl": ROOT / "envs" / "armarl" / "__init__.pyi",
     "armarl_training": ROOT / "training" / "armarl_training" / "__init__.pyi",
 }
-IN_PARTS = ("Game",)  # public classes that inherit some methods from classes that are not public
+IN_PARTS = ("Game",)  # public classes that inherit public methods from private base classes
 MARK = "# --- "  # the start of a section's heading in a stub
 HEAD = """# Python
 

@@ -23,7 +23,7 @@ NAMES = ("Ada", "Ben", "Cleo", "Dan")
 
 
 class Subject(NamedTuple):
-    """A position to draw: the player of all seats, the deal, and the number of actions so far."""
+    """A position to draw, after some actions of the policy `player`, which has all seats."""
 
     player: str
     game: str
@@ -44,7 +44,7 @@ EVERY, SECONDS = 3, 0.4  # the animation shows every third position for 0.4 seco
 
 
 class Lesson(NamedTuple):
-    """A position to draw for the rules: the file's name, and all actions from the deal to it."""
+    """A position to draw for the rules: the file's name, and all actions from the deal on."""
 
     name: str
     game: str

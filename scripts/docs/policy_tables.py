@@ -23,7 +23,10 @@ BEST_RESPONSES = Path(__file__).resolve().parents[2] / "docs" / "playing" / "bes
 
 
 def cards() -> list[Card]:
-    """Return the cards of all shipped policies, sorted by game, then by simplicity of the rules."""
+    """Return the cards of all shipped policies, sorted by game, then by length of the name.
+
+    Variants with more rules have longer names.
+    """
     games = [entry.name for entry in OURS]
     found = [read_card(name) for name in shipped_policies()]
     return sorted(found, key=lambda card: (games.index(card.game), len(card.name), card.name))
@@ -63,7 +66,7 @@ def drawings(cards: list[Card]) -> Iterator[tuple[Path, str]]:
 
 
 def is_current(found: Found) -> bool:
-    """Return whether results of `armarl exploit` are finished and for shipped weights."""
+    """Return whether results of `armarl exploit` are finished and for weights that are shipped."""
     name = found.recipe.player
     path = shipped_policies().get(name)
     same = path is not None and found.recipe.weights == load_policy(path).weights_digest()

@@ -75,7 +75,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def _meaning(setting: str, field: FieldInfo) -> str:
-    """Return a setting's description. If not all learners read the setting, name those that do."""
+    """Return a setting's description, with the learners that read it if not all of them do."""
     mark = f"{readers(setting)} only: " if is_read_by_some(setting) else ""
     return (mark or ("ours: " if is_marked(field, OURS) else "")) + (field.description or "")
 

@@ -94,7 +94,7 @@ class Trained(NamedTuple):
 
 
 def trained(name: str, config: TrainingConfig, folder: Path) -> Trained | None:
-    """Train and measure a run, or continue it. Return its results, or None if it was stopped."""
+    """Train and measure a baseline, or continue its run. Return None if the run was stopped."""
     exists = (folder / CONFIG_FILE).exists()
     with resume_run(folder) if exists else start_run(config, folder) as run:
         if run.config.total_decisions != config.total_decisions:

@@ -40,14 +40,17 @@ KUHN, MINI = armarl.make_game("kuhn_poker"), armarl.make_game("armadora", board=
 
 
 class AsPlayed:
-    """A player without its method `think`, so that its strategy is measured by its choices."""
+    """A player without the method `think`, so that `GameTree` measures its choices instead."""
 
     def __init__(self, player: Player) -> None:
         self.name, self.choose = player.name, player.choose
 
 
 def play_of(tree: GameTree, player: Any) -> Floats:
-    """Return a player's strategy in matches, which is deterministic if `sample` is False."""
+    """Return the strategy that a player uses in matches.
+
+    It is deterministic if the player's attribute `sample` is False.
+    """
     certain = getattr(player, "sample", True) is False
     return tree.play_of(AsPlayed(player), 1) if certain else tree.play_of(player, DRAWS)
 

@@ -43,7 +43,8 @@ NAMES = [name for name in vars(style_columns) if name.isupper()][: len(styles.CO
 RIVALS = {"conqueror": 8, "raider": 2, "balanced": 1, "explorer": 1, "builder": 1}
 AGAINST_ITSELF = 4  # weight of the means as an opponent, in addition to those in RIVALS
 BELOW_ZERO = {"ODDS": -20, "IN_REACH": -40}  # lower limits below 0; the other lower limits are 0
-# Upper limits of the numbers. Tolls are summed in 8 bits, so they must be small.
+# Upper limits of the numbers. Tolls are costs along a path. They must be small, because they are
+# summed in 8 bits.
 TOLLS = dict.fromkeys(("STEP", "EMBARK", "BLOCKED", "DISCOVER", "FIGHT", "FIGHT_BAND"), 12)
 SMALL = {name: 16 for name in NAMES if name.endswith(("GARRISON", "BANDS", "COST"))} | TOLLS
 LARGE = {name: 250 for name in NAMES if name.endswith("WORTH")} | {
@@ -55,7 +56,7 @@ HIGHEST = np.array([SMALL.get(name, LARGE.get(name, FAR)) for name in NAMES])
 RIDGE = 20.0  # weight of the ridge penalty, as a number of games
 
 
-# --- a table that kernels read from memory, although Numba would compile it in as a constant ------
+# --- a table that kernels read from memory (Numba would otherwise compile it as a constant) -------
 
 
 class LiveTable:
@@ -187,7 +188,7 @@ class Evolution:
 
         Args:
             rate: step size.
-            openings: share of the games that begin with random actions.
+            openings: fraction of the games that begin with random actions.
 
         Returns:
             The mean return of the candidates against each opponent, in [-1, 1], by name.

@@ -3,9 +3,9 @@
     python scripts/experiments/game_statistics.py armadora greedy --games 2000 -o players=3
     python scripts/experiments/game_statistics.py armada greedy -o players=4 --turn-lairs
 
-With `--turn-lairs` (only Armada) the games are divided among four charts. Over the four charts,
-each colour has each of the four lairs' places on the board once. This separates the effect of a
-place from the effect of the play order.
+With `--turn-lairs` (only Armada) the games are divided among four charts. Each colour's lair (home)
+is in another corner of the board on each chart. This separates the effect of a corner from the
+effect of the play order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ AT_ONCE = 250  # games per batch
 
 
 def turned_charts() -> list[dict[str, Any]]:
-    """Return four charts: the default chart, with the lairs' places rotated among the colours."""
+    """Return four charts: the default chart with all four rotations of the colours' lairs."""
     from armarl.games.armada.chart.loading import COLOURS, load_chart
 
     charts = []
@@ -42,7 +42,10 @@ def turned_charts() -> list[dict[str, Any]]:
 
 
 def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], ...]:
-    """Play games. Return the returns (games, seats), lengths, and a mask of games cut short."""
+    """Play games. Return their returns (games, seats), their lengths, and a mask.
+
+    The mask marks the games that the rules cut short.
+    """
     parts = []
     for first in range(0, games, AT_ONCE):
         seeds = np.arange(seed + first, seed + min(first + AT_ONCE, games))
@@ -52,7 +55,7 @@ def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], 
 
 
 def share(wins: int, games: int) -> str:
-    """Format a share of games with its 95 % interval."""
+    """Format a fraction of games with its 95 % interval."""
     low, high = wilson_interval(wins / games, games)
     return f"{100 * wins / games:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)"
 

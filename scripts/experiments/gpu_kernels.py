@@ -47,8 +47,8 @@ Capability = tuple[int, int]
 class Kernel:
     """A loop body that the GPU API runs, and the type of its batch.
 
-    `turn_over` belongs to no game and does not loop over games. It has argument types instead of
-    the type of a batch.
+    `turn_over` belongs to no game and does not loop over games. For it, `batch` contains the types
+    of all arguments instead of the type of a batch.
     """
 
     game: str

@@ -60,7 +60,7 @@ def variants() -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def ladder(game: Game, simulations: int) -> list[str]:
-    """Return the players of a variant's ladder, in the expected order, weakest first."""
+    """Return the players of a variant's ladder, in the expected order, the weakest first."""
     searches = [f"{method}:{simulations}" for method in ("flat", "ismcts")]
     policies = [name for name in shipped_policies() if _plays(name, game)]
     with_search = [f"{name}+search:{simulations}" for name in policies]

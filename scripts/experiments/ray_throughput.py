@@ -88,7 +88,7 @@ def kill_at_work() -> None:
 
 
 def deaths(cluster: Cluster, node: Any) -> Progress:
-    """Return a callback that kills a worker after a quarter of the work, and a node after half."""
+    """Return a callback that kills a worker after a quarter of the work and a node after half."""
 
     def kill() -> None:
         threading.Thread(target=kill_at_work).start()
@@ -107,7 +107,7 @@ def deaths(cluster: Cluster, node: Any) -> Progress:
 
 
 def main() -> None:
-    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - workers without Ray have priority 0
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - the priority of processes without Ray
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -54,7 +54,7 @@ def joined(before: Training, since: Training) -> dict[str, Any]:
 
 
 def _hardware(before: Training, since: Training) -> dict[str, Any]:
-    """Return the newer hardware, with all GPUs and the part of the training on each GPU."""
+    """Return the newer hardware, and each GPU with the number of decisions that it trained."""
     gpus = []
     for training, part in ((before, "first"), (since, "last")):
         if gpu := training.get("hardware", {}).get("gpu"):
@@ -83,7 +83,8 @@ def ship(name: str, runs: Sequence[Path], shipped: Path, mean: int = 1) -> list[
         name: the policy's name.
         runs: folders of runs. Each run must have started from the one before.
         shipped: the policy's file.
-        mean: number of last runs whose weights are averaged (Izmailov et al. 2018).
+        mean: number of runs, counted from the last, whose weights are averaged (Izmailov et al.
+            2018).
 
     Returns:
         The opponents against which the previous policy was measured, with the numbers of games, as
