@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 
 class FreeVecEnv(VecEnv):
-    """A VecEnv with constant random observations within bounds, and a tenth of the actions legal."""
+    """A VecEnv with constant random observations. A tenth of the actions are legal."""
 
     render_mode = None  # SB3 warns about environments without this attribute
 

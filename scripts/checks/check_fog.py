@@ -26,7 +26,7 @@ STRETCH = 4  # maximum number of actions in a replay
 
 
 def stretches(game: Game, games: int, seed: int) -> Iterator[Record]:
-    """Play random games. Of each game, yield a record of a few actions in it, and one of its end."""
+    """Play random games. For each, yield a record of some actions, and of the last actions."""
     rng = np.random.default_rng(seed)
     for _ in range(games):
         states = game.new_states(int(rng.integers(2**40)))
