@@ -1,4 +1,7 @@
-"""Search with a critic: the critic's player with more deals and longer rollouts."""
+"""Search with a critic, which is a network that evaluates positions.
+
+The search is the critic's own player, with more deals and longer rollouts.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,8 @@ from armarl.search.settings import MOST, check
 class CriticSearchPlayer:
     """A critic's player with more deals and longer rollouts per decision.
 
-    See `armarl.policies.critic_lookahead`. The same position always gives the same action, on any
-    number of threads.
+    `armarl.policies.critic_lookahead` explains how the player decides. The same position always
+    gives the same action, on any number of threads.
 
     Attributes:
         name: name in tables and records.

@@ -1,4 +1,4 @@
-"""The choice of an action by a search. A decision with one legal action needs no search."""
+"""The choice of an action from a search. A decision with one legal action needs no search."""
 
 from __future__ import annotations
 

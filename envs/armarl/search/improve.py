@@ -2,10 +2,11 @@
 
 The search takes a player that reports a policy and a value (a trained network) and measures the
 return of that player's most likely actions. It redeals the hidden information several times and
-tries each of these actions in every deal. After the action, the policy plays all seats, and the
-search reads the value where the rollout stops. The search then re-weights the policy by these
-values. The old policy is the anchor of the new one: the update is a step of magnetic mirror
-descent, as in update-equivalent search (Sokota et al. 2023) and Ataraxos (2025).
+tries each of these actions in every deal. After the action, the policy plays all seats until the
+rollout stops, and the network's value of the last position is the result. The search then
+re-weights the policy by these results. The new policy stays close to the old one, because the
+update is a step of magnetic mirror descent, as in update-equivalent search (Sokota et al. 2023) and
+Ataraxos (2025).
 """
 
 from __future__ import annotations
@@ -185,8 +186,8 @@ class PolicySearchPlayer:
             policy: the player's policy, (states, actions).
             tried: the candidates, (states, candidates).
             rows: indices of the decisions.
-            apart: one number per deal. The random number of a deal is the decision's draw plus this
-                number, modulo 1.
+            apart: one number per deal. The random number of a deal is the decision's draw plus the
+                deal's number, modulo 1.
         """
         root, deal, slot = (
             part.reshape(-1)

@@ -1,4 +1,7 @@
-"""A player that searches with a judge of positions, such as `armadora-2p+search:200`."""
+"""A player that searches with a judge, such as `armadora-2p+search:200`.
+
+A judge is a network that evaluates positions.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,11 @@ CHUNK = 8  # simulations between two checks of the clock
 
 
 class JudgeSearchPlayer:
-    """A player that plays the most visited action of a tree search with a judge, without playouts.
+    """A player that plays the most visited action of a tree search in which a judge evaluates.
 
-    See `judged_tree` for the search. Like every player, this player sees only concealed states.
-    Each simulation redeals the hidden information. The same draw gives the same action, on any
-    number of threads, unless the budget is a time.
+    There are no playouts. The module `judged_tree` describes the search. Like every player, this
+    player sees only concealed states. Each simulation redeals the hidden information. The same draw
+    gives the same action, on any number of threads, unless the budget is a time.
 
     Attributes:
         name: name in tables and records.

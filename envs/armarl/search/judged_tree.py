@@ -4,7 +4,7 @@ A judge is a network that evaluates positions. Each simulation redeals the hidde
 descends the tree. At each node it chooses an action by the judge's values, the results of earlier
 simulations and the visit counts (PUCT: Silver et al., 2017). The nodes are information sets, whose
 legal actions differ from deal to deal (Cowling, Powley and Whitehouse, 2012). A simulation ends one
-action after it reaches a new node. There the judge evaluates the position for every seat. There are
+action after it reaches a new node. The judge evaluates this last position for every seat. There are
 no random playouts.
 """
 
@@ -36,15 +36,15 @@ from armarl.search.tree import (
     Numbers,
 )
 
-# Fields of an edge: the judge's value, visits, sum of returns. (Edges of `tree` have other fields.)
+# Fields of an edge: the judge's value, visits, sum of values. (In `tree`, edges have other fields.)
 WORTH, JUDGED_VISITS, JUDGED_TOTALS = range(3)
-UNJUDGED = -2.0  # marks an edge without a judge's value; these values are in [-1, 1]
+UNJUDGED = -2.0  # marks an edge without a judge's value; a judge's values are in [-1, 1]
 SIMULATED, TRIED = range(2)  # indices into `states`
 VALUE, SECOND = range(2)  # indices into `returns`
 
 
 class JudgedWork(NamedTuple):
-    """Scratch memory of the threads. `batch_loops.own` is a thread's index on the first axis."""
+    """Working memory of the threads. `batch_loops.own` gives a thread's index on the first axis."""
 
     states: NDArray[np.void]  # (rows, 2), the simulation's state, and a copy to try an action
     masks: Mask  # (rows, actions)
@@ -93,7 +93,7 @@ def search_judged(batch: JudgedSearch, i: int, thread: int, fixed: Fixed) -> Non
 
 
 def descend(batch: JudgedSearch, i: Int, mine: Int, fixed: Fixed) -> Int:
-    """Descend the tree to one action after a new node. Return the number of path entries."""
+    """Descend the tree until one action after a new node. Return the number of path entries."""
     work, edges, following = batch.work, batch.edges[i], batch.next[i]
     s, mask, path = work.states[mine][SIMULATED], work.masks[mine], work.path[mine]
     row, entries, known = 0, 0, True
@@ -128,9 +128,9 @@ def clear(edges: Numbers, following: Integers) -> None:
 def judge_untried(
     batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int, fixed: Fixed
 ) -> bool:
-    """Write the judge's value of each legal action that has none at the node in `row`.
+    """Write the judge's value of each legal action that has no value at the node in `row`.
 
-    Return whether any legal action had a value before. If not, the node is new.
+    Return whether any legal action already had a value. If none had, the node is new.
     """
     work, edges, known = batch.work, batch.edges[i, row], False
     states, mask = work.states[mine], work.masks[mine]
@@ -153,9 +153,9 @@ def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int, fixed
 
 
 def look_ahead(batch: JudgedSearch, mine: Int, fixed: Fixed) -> None:
-    """Write every seat's value where a simulation stopped.
+    """Write every seat's value of the position in which a simulation stopped.
 
-    The value is the judge's, or the return (mixed with the second reward) if the game is over.
+    The value is the judge's. If the game is over, it is the return, mixed with the second reward.
     """
     s, returns = batch.work.states[mine][SIMULATED], batch.work.returns[mine]
     if verbs.status(s) == PLAYING:
@@ -170,7 +170,7 @@ def look_ahead(batch: JudgedSearch, mine: Int, fixed: Fixed) -> None:
 
 @kernel
 def choose(edges: Numbers, mask: Mask, exploration: float, sharpness: float) -> Int:
-    """Return the legal action with the highest bound. The judge's value counts as a first visit."""
+    """Return the legal action with the highest bound. The judge's value counts as one visit."""
     best, visits = UNJUDGED, np.float32(0)
     for action in range(mask.size):
         if mask[action]:

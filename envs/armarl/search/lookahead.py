@@ -1,10 +1,10 @@
 """A player that looks one action ahead, with rollouts by the game's scripted player.
 
 In some games random playouts say little about an action. The rollout algorithm (Tesauro and
-Galperin, 1997) values an action by playouts of a sensible player instead. The scripted player's own
-choice is the baseline. All candidates are tried in the same deals with the same random numbers, so
-their differences have little noise. Sequential halving (Karnin, Koren and Somekh, 2013) drops the
-worse half of the candidates after each round.
+Galperin, 1997) instead evaluates an action by playouts of a sensible player. The action that the
+scripted player itself would choose is the baseline. All candidates are tried in the same deals with
+the same random numbers, so their differences have little noise. Sequential halving (Karnin, Koren
+and Somekh, 2013) drops the worse half of the candidates after each round.
 """
 
 from __future__ import annotations
@@ -56,9 +56,10 @@ RANGES: Ranges = {  # allowed values
 class RolloutPlayer:
     """A player that plays the scripted choice unless rollouts show that another action is better.
 
-    Another action must be better by `doubt` standard errors. Like every player, this player sees
-    only concealed states. Every rollout redeals the hidden information. The same draw gives the
-    same action, on any number of threads, unless the budget is a time.
+    To be played, another action must be better than the scripted choice by `doubt` standard errors.
+    Like every player, this player sees only concealed states. Every rollout redeals the hidden
+    information. The same draw gives the same action, on any number of threads, unless the budget is
+    a time.
 
     Attributes:
         name: name in tables and records.
@@ -89,8 +90,8 @@ class RolloutPlayer:
     ) -> None:
         """Create a player.
 
-        If an argument is None, the game's preferred value for this method applies (`SEARCH` in its
-        `rivals` module), or else the method's default.
+        If an argument is None, the game's preferred value for this method applies (`SEARCH` in the
+        game's `rivals` module), or else the method's default.
 
         Args:
             game: the variant to play.
@@ -241,7 +242,7 @@ class RolloutPlayer:
 
 
 def _sorted(tried: Rollouts) -> Rollouts:
-    """Sort the candidates by mean gain. The scripted choice stays first; dropped ones are last."""
+    """Sort the candidates by mean gain: the scripted choice first, dropped candidates last."""
     means = tried.gains / np.maximum(tried.visits, 1)
     places = np.arange(means.shape[1])
     keys = np.where(places < tried.left[:, None], -means, np.inf)

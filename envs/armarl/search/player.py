@@ -66,7 +66,8 @@ class Tuning(TypedDict, total=False):
     Attributes:
         exploration: weight of the upper confidence bounds.
         bias: bias of the rapid values. The smaller it is, the longer the rapid values matter.
-        reference: number of simulations of a decision before its own rapid values are used.
+        reference: number of simulations that a decision's rapid values must contain before they are
+            used. Until then, the rapid values of an earlier decision are used.
         urgency: first-play urgency. An untried action counts as the mean of the tried actions plus
             `urgency`. inf tries every action once before it tries any action again.
         depth: number of actions in a playout before the position is evaluated, at least 0, or -1
@@ -97,12 +98,12 @@ class SearchPlayer:
     """A player that plays the most visited action of an information-set search (GRAVE).
 
     The tree is that of Cowling, Powley and Whitehouse (2012). Rapid action values guide the search:
-    the value of an action is its mean return wherever it occurs later in a simulation (GRAVE:
-    Cazenave 2015).
+    the rapid value of an action is the mean return of all simulations in which the action occurs
+    later (GRAVE: Cazenave 2015).
 
-    The search sees only concealed states, and every simulation redeals the hidden information. So
-    hidden information cannot change the player's actions. The same draw gives the same action, on
-    any number of threads, unless the budget is a time.
+    The search sees only concealed states, and every simulation redeals the hidden information.
+    Therefore hidden information cannot influence the player's actions. The same draw gives the same
+    action, on any number of threads, unless the budget is a time.
 
     Attributes:
         name: name in tables and records.
@@ -350,7 +351,7 @@ class FlatPlayer(SearchPlayer):
     method = "flat"
     _rapid = False
     _deep = False
-    # This weight is so large that only the visit counts matter.
+    # The exploration weight is so large that only the visit counts matter.
     _own: ClassVar[Mapping[str, Any]] = {"exploration": 1e6}
 
     def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:

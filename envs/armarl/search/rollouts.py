@@ -14,13 +14,13 @@ from armarl.core.verbs import PLAYING, Fixed, verbs
 from armarl.players.scripted_playouts import play_turns, scripted_action
 from armarl.search.tree import SEEDS, Chance, Mask
 
-# Values in `lots` of the scripted choice and of illegal actions. They sort before and after the
-# random numbers.
+# `lots` has a random number in [0, 1) for each action, and sorting by it picks the candidates. The
+# scripted choice has SCRIPTED, which sorts first. Illegal actions have ILLEGAL, which sorts last.
 SCRIPTED, ILLEGAL = -1.0, 2.0
 
 
 class RolloutWork(NamedTuple):
-    """Scratch memory of the threads. `batch_loops.own` is a thread's index on the first axis."""
+    """Working memory of the threads. `batch_loops.own` gives a thread's index on the first axis."""
 
     states: States  # (rows,), the rollout's state
     masks: Mask  # (rows, actions)
@@ -30,7 +30,7 @@ class RolloutWork(NamedTuple):
 
 
 class CandidateDraws(NamedTuple):
-    """Decisions for which `draw_candidates` draws candidates."""
+    """Decisions for which `draw_candidates` draws random candidates."""
 
     states: NDArray[np.void]  # (games,) concealed states
     numbers: NDArray[np.int64]  # (games,) seeds of all random numbers
@@ -42,7 +42,7 @@ class CandidateDraws(NamedTuple):
 class Rollouts(NamedTuple):
     """Candidates for many decisions, with their results so far. The first axis is the decision.
 
-    Candidate 0 is the scripted choice. In each deal, the others are compared with it.
+    Candidate 0 is the scripted choice. In each deal, the other candidates are compared with it.
     """
 
     states: NDArray[np.void]  # (games,) concealed states
@@ -50,11 +50,11 @@ class Rollouts(NamedTuple):
     numbers: NDArray[np.int64]  # (games,) seeds of deals and random numbers
     candidates: NDArray[np.int64]  # (games, candidates) actions; the remaining ones come first
     left: NDArray[np.int64]  # (games,) number of remaining candidates
-    deals: NDArray[np.int64]  # (games,) number of deals to play now with each of them
+    deals: NDArray[np.int64]  # (games,) deals to play now with each remaining candidate
     visits: NDArray[np.int64]  # (games, candidates) number of deals played with each candidate
     totals: NDArray[np.float64]  # (games, candidates) sums of the deciding seat's values
     gains: NDArray[np.float64]  # (games, candidates) sums of value minus candidate 0's value
-    squares: NDArray[np.float64]  # (games, candidates) sums of the squares of these differences
+    squares: NDArray[np.float64]  # (games, candidates) sums of (value - candidate 0's value)**2
     work: RolloutWork
     style: float  # index of the scripted player's style
     turns: int  # number of turn ends before the evaluation; below 0: play to the end of the game

@@ -14,7 +14,8 @@ MOST = 1 << 24  # upper limit of counts: a float32 counts exactly up to this num
 LARGEST = 2**31 - 1  # upper limit of settings that are not counts, such as `eta`
 MEMORY = 1 << 26  # maximum size of one tree, in bytes
 ALL_MEMORY = 1 << 28  # maximum size of all trees that are searched at the same time, in bytes
-# Intended maximum duration of one call of compiled code, in seconds. Compiled code ignores Ctrl-C.
+# Intended maximum duration of one call of compiled code, in seconds. Calls must be short, because
+# compiled code ignores Ctrl-C.
 PATIENCE = 0.25
 
 
@@ -41,7 +42,7 @@ class Budget(NamedTuple):
         return (self.milliseconds or 0.0) / 1000
 
     def spend(self, run: Callable[[int, int], None], chunk: int) -> None:
-        """Run a search in portions, to check the clock and Ctrl-C between them.
+        """Run a search in portions, so that the clock and Ctrl-C are checked between portions.
 
         Args:
             run: function that runs some simulations. Its arguments are 1 to start the search or 0
@@ -111,15 +112,15 @@ def settled(
     """Return the settings of a search, in the types of the method's defaults.
 
     For each setting, the caller's value applies. If it is None, the game's value for the method
-    applies (`SEARCH` in its `rivals` module), or else the method's default.
+    applies (`SEARCH` in the game's `rivals` module), or else the method's default.
 
     Args:
         game: the variant to play.
         method: name of the search method.
         plain: the method's default for every setting.
         ranges: allowed ranges of some settings, both ends included. If the upper end is infinite,
-            the technical limits MOST and LARGEST apply, and infinity itself is allowed for settings
-            that are not whole numbers.
+            the limits MOST (whole numbers) and LARGEST (others) apply. Infinity itself is allowed
+            for settings that are not whole numbers.
         given: the caller's values.
 
     Raises:

@@ -1,15 +1,17 @@
-"""Information-set Monte Carlo tree search for every game. It uses a game only through its verbs.
+"""Information-set Monte Carlo tree search for every game.
 
-Each simulation redeals the information that is hidden from the searching seat (it *determinises*
-the state). The simulation descends the tree of tried actions. From there it continues with random
-actions or with the game's scripted player, until the game ends or a depth is reached. At that depth
-the game's evaluation replaces the outcome. The outcome is then counted along the path. The nodes of
-the tree are information sets: a node depends only on the actions before it, and all deals share it.
-So an action is legal in only some of the simulations. Its bound uses the number of simulations in
-which it was legal.
+The search uses only the compiled functions that every game has (`armarl.core.verbs`). Each
+simulation redeals the information that is hidden from the searching seat (it *determinises* the
+state). The simulation descends the tree of tried actions. After the tree, random play or the game's
+scripted player continues until the game ends, or until a maximum number of actions. In the second
+case the game's evaluation of the position replaces the outcome. The outcome is then counted along
+the path. The nodes of the tree are information sets: a node depends only on the actions before it,
+and all deals share it. Therefore an action may be legal in only some of the simulations that reach
+a node. The action's bound uses the number of simulations in which the action was legal.
 
 With one observer, the tree distinguishes all actions. With several observers, each seat has its own
-tree and uses it to choose. In this tree, actions of other seats that look alike are one action.
+tree and uses it to choose. In a seat's tree, actions of other seats that look alike to this seat
+are one action.
 """
 
 from __future__ import annotations
@@ -52,12 +54,12 @@ from armarl.search.tree import (
     take_table,
 )
 
-AT, REFERENCE = range(2)  # indices into `places`: a node's row, and the table of rapid values there
+AT, REFERENCE = range(2)  # indices into `places`: the node's row, and the RAVE table in use
 OUTCOME, MARGIN, ESTIMATE = range(3)  # indices into `returns`
 
 
 class Workspace(NamedTuple):
-    """Scratch memory of the threads. `batch_loops.own` is a thread's index on the first axis."""
+    """Working memory of the threads. `batch_loops.own` gives a thread's index on the first axis."""
 
     states: NDArray[np.void]  # (rows,), the simulation's state
     masks: Mask  # (rows, actions)
@@ -80,7 +82,7 @@ class SearchBatch(NamedTuple):
     trees: Trees
     work: Workspace
     rules: Rules
-    public: Integers  # (actions,), the first action that looks the same to the other seats
+    public: Integers  # (actions,), for each action: the first that looks the same to other seats
     resorts: Mask  # (actions,), 1 for actions that give something up, if play is patient
     logarithms: Numbers  # natural logarithm of each index, but 0 for index 0
     begin: int  # 1: create the trees first
@@ -217,7 +219,7 @@ def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
 
 
 def value(s: Any, rules: Rules, returns: NDArray[np.float64], fixed: Fixed) -> None:
-    """Write every seat's value where a simulation stopped."""
+    """Write every seat's value of the position in which a simulation stopped."""
     if verbs.status(s) == PLAYING:
         verbs.evaluate(s, returns[OUTCOME], *fixed)
     else:

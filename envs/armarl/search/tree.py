@@ -5,6 +5,9 @@ a *row* of the arrays. It has an *edge* for each action, which counts the result
 decision that was reached only once has no node, so there are far fewer nodes than simulations. The
 caller allocates the arrays for all nodes of a tree. When the arrays are full, no new nodes are
 created, and simulations leave the tree earlier.
+
+The *path* of a simulation is the list of its edges in the tree. Its *trace* is the list of all its
+actions, also after the path. Rapid action values (RAVE) are means over traces.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ SUMS = 1
 PASSED, TABLE = range(2)  # fields of a node: number of simulations through it, its RAVE table
 ROWS, TABLES = range(2)  # indices into `used`
 LEGAL, UNTRIED = range(2)  # indices into `lists`
-NO_ROW = 0  # marks an edge without a next node; row 0 has a root, so no edge leads to it
+NO_ROW = 0  # marks an edge without a next node; row 0 is a root, so no edge leads to row 0
 NO_TABLE = -1  # marks a node without a RAVE table
 OUTSIDE = -1  # replaces the row after the path has left the tree
 
@@ -48,11 +51,11 @@ class Rules(NamedTuple):
     exploration: float  # factor of UCB1's sqrt(ln(times legal) / visits)
     rapid: int  # 1: use rapid action values
     bias: float  # bias of the rapid values: the smaller it is, the longer they matter
-    reference: int  # number of simulations through a node before its own rapid values are used
-    urgency: float  # an untried action's lead over its node's mean; inf: untried actions come first
+    reference: int  # number of simulations in a table of rapid values before the table is used
+    urgency: float  # an untried action's score minus the mean; inf: untried actions come first
     led: int  # 1: the first action tried at a node is the scripted player's choice
     depth: int  # number of actions from the path's end to the evaluation; below 0: no limit
-    scripted: float  # share of these actions that the scripted player chooses
+    scripted: float  # share of the actions after the path that the scripted player chooses
     patient: int  # 1: random play avoids actions that give something up, if others are legal
     reward: int  # index of the game's reward, see `verbs.returns`
     margin: int  # index of a second reward, which is mixed with the first
@@ -199,7 +202,7 @@ def best_or_new(
 
 @inlined
 def keep_known(visits: Numbers, legal: Actions, offered: Int, counts: Numbers) -> Int:
-    """Keep the legal actions that were tried or have a rapid value. Return their number."""
+    """Keep in `legal` only actions that were tried or have a rapid value. Return their number."""
     n: Int = 0
     for k in range(offered):
         action = legal[k]
@@ -217,9 +220,10 @@ def upper_bounds(
     exploration: float,
     scores: Numbers,
 ) -> None:
-    """Write the UCB1 bounds of the listed actions to `scores`, with availability counts.
+    """Write the UCB1 bounds of the listed actions to `scores`.
 
-    See Cowling, Powley and Whitehouse (2012). All listed actions must have been tried before.
+    Instead of its node's visits, an action's bound uses the number of times that the action was
+    legal (Cowling, Powley and Whitehouse 2012). All listed actions must have been tried before.
     """
     c, most = np.float32(exploration), logarithms.size - 1
     visits, offers, totals = edges[VISITS], edges[OFFERS], edges[TOTALS]
@@ -243,9 +247,10 @@ def rapid_bounds(
     bias: float,
     scores: Numbers,
 ) -> None:
-    """Write the bounds of the listed actions to `scores`, with rapid action values.
+    """Write the bounds of the listed actions to `scores`, as in `upper_bounds`.
 
-    The mean return is mixed with the rapid action value (GRAVE: Cazenave 2015).
+    Instead of the mean return, a bound uses a mixture of the mean return and the rapid action value
+    (GRAVE: Cazenave 2015).
     """
     c, b, one = np.float32(exploration), np.float32(bias), np.float32(1)
     least, most = np.float32(1e-6), logarithms.size - 1
@@ -303,7 +308,7 @@ def select_rapid(
     chance: Chance,
     game: Int,
 ) -> Int:
-    """Return an action like `select`, but use rapid action values, even for untried actions."""
+    """Return an action as `select` does, but use rapid action values, also for untried actions."""
     legal, untried = lists[LEGAL], lists[UNTRIED]
     offered = list_legal(mask, legal)
     n = keep_unknown(untried, count_offers(edges, legal, offered, untried), counts)
