@@ -47,7 +47,7 @@ def make_vec_env(
         seed: the first reset uses the seed `seed + i` for game `i`. None: random seeds.
         env_kwargs: options of `armarl.environments.seat_env.SeatEnv` (`opponents`, `seat`, `reward`
             and the options of the game) and `max_episode_steps`, as a dictionary as in SB3.
-        options: more of these options, as keyword arguments.
+        options: further options of these kinds, as keyword arguments.
 
     Returns:
         The vector environment. Observations are float32, shape (n_envs, size).

@@ -52,7 +52,7 @@ def _learning(config: PPOConfig, module: str, decisions: int, seed: int) -> Lear
 
     def train() -> tuple[int, int]:
         taken = 0
-        before = _illegal(algorithm.env_runner.env)  # RLlib has already tested the environment
+        before = _illegal(algorithm.env_runner.env)  # in RLlib's own test of the environment
         while taken < decisions:
             result = algorithm.train()
             taken = int(result["num_env_steps_sampled_lifetime"])

@@ -2,7 +2,8 @@
 
 TorchRL reads masks from infos (vector environments) or observations (PettingZoo), and needs them as
 bool. In its PettingZoo wrapper every agent acts at every step. The key "mask" says which agent's
-action was played. This program learns only from played actions, with the return of their agent.
+action was played. The program learns only from played actions, with the return of the agent that
+played the action.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
     def train() -> tuple[int, int]:
         taken = 0
-        before = envs.unwrapped.endings.illegal  # GymWrapper has already tested the environment
+        before = envs.unwrapped.endings.illegal  # in GymWrapper's own test
         collector = Collector(env, actor, frames_per_batch=ENVS * STEPS, total_frames=decisions)
         for data in collector:
             with torch.no_grad():

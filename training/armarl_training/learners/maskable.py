@@ -46,14 +46,14 @@ from armarl_training.networks.layers import ACTIVATIONS, put_in_place
 from armarl_training.sb3 import layers
 from armarl_training.vec_env import SeatVecEnv
 
-# Byte layout of the saved state of torch's generator. The numbers of words left and of the next
-# word give its position among its 624 words.
+# Places in the bytes of the saved state of torch's generator: the number of words that are left,
+# and the index of the next word, of 624 words.
 _LEFT, _NEXT, _WORDS = slice(8, 12), slice(16, 24), 624
-LATEST = 0  # player number of the current policy; slot k of the pool has number k + 1
+LATEST = 0  # number of the current policy as a player; the player in pool slot k has number k + 1
 
 
 class PoolBatch(SeatBatch):
-    """Games that draw a player for each other side: a player of the pool, or the policy."""
+    """Games that draw each other side's player: a player of the pool, or the current policy."""
 
     def __init__(self, game: Game, pool: OpponentPool, size: int, seed: int, reward: str) -> None:
         self.pool, self._reward = pool, Reward(game, reward)
@@ -69,11 +69,11 @@ class PoolBatch(SeatBatch):
             self.rewards[over] = returns[np.arange(over.size), self.seats[over]]
 
     def refresh(self, latest: Player) -> None:
-        """Set the players: the current policy, and the present players of the pool."""
+        """Set the players: the current policy, then the players now in the pool."""
         self.seat_players([latest, *self.pool.players])
 
     def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
-        # The sides of the seats, clockwise. Their pattern is the same from every seat.
+        # The sides of the seats, clockwise. Seen from any seat, they follow in the same pattern.
         sides = np.array(self.game.sides)
         number = int(sides.max()) + 1
         held = np.full((games.size, number), LATEST)
@@ -187,7 +187,7 @@ class MaskablePPOLearner:
         return (self.env.games.lineups - 1).reshape(-1)
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """Return a copy of the policy. This learner keeps no average."""
+        """Return a copy of the policy. This learner does not average weights."""
         tensors = {name: w.detach().numpy().copy() for name, w in self._parameters()}
         activation = self._config.network.activation
         return NetworkPlayer(self._game, tensors, activation, name="latest", sample=True)

@@ -40,8 +40,8 @@ def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-# tanh(x) = x p(x^2) / q(x^2), exact to a few units in the last place. Beyond _FARTHEST, tanh is 1 in
-# float32. The rational function is that of Eigen's generic_fast_tanh_float.
+# tanh(x) = x p(x^2) / q(x^2), exact to a few units in the last place. Beyond _FARTHEST, tanh is 1
+# in float32. The rational function is that of Eigen's generic_fast_tanh_float.
 _FARTHEST = np.float32(7.90531110763549805)
 _P = tuple(
     map(

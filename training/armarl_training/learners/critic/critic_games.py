@@ -1,4 +1,4 @@
-"""A shard of a critic's games, which a scripted player plays from start to end."""
+"""A shard of a critic's games: whole games, with a scripted player in the learner's seats."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ from armarl_training.learning.shards import Tensors
 from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.value_networks import Critic
 
-# The improved player's games may never end, so each has a maximum number of actions.
+# Games of the improved player (the scripted player improved by the critic) may never end, so each
+# has a maximum number of actions.
 MOST_STEPS = 1500
-MOST_BRANCHED = 12  # maximum number of ends of turns in such a game at which scripted games start
-COMPLETIONS = 4  # scripted games from each of these positions
-MOST_TURNS = 48  # maximum number of turns to learn from in a game; hundreds are alike if all wait
+MOST_BRANCHED = 12  # maximum number of turns in such a game after which scripted games branch off
+COMPLETIONS = 4  # number of scripted games that branch off after each of these turns
+MOST_TURNS = 48  # maximum number of turns to learn from in a game; if all wait, turns are alike
 
 
 class CriticSamples(NamedTuple):
@@ -167,7 +168,7 @@ class CriticGames:
     def _advised(self, observers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return lineups with the learner on the observer's side and an adviser in all other seats.
 
-        The adviser changes from lineup to lineup.
+        The advisers take turns from lineup to lineup.
         """
         number = np.arange(observers.size) % len(self._advisers)
         lineups = np.repeat(len(self._pool.players) + number[:, None], self._game.players, axis=1)
@@ -176,9 +177,10 @@ class CriticGames:
         return lineups
 
     def _turns(self, start: Start, own: Player, rng: np.random.Generator) -> Iterator[Turned]:
-        """Play games to their ends, one action per game at each step, and yield the ends of turns.
+        """Play games to their ends, and yield after each step the games in which a turn ended.
 
-        `own` plays the learner's seats. The final states replace the states in place.
+        A step is one action in each game. `own` plays the learner's seats. The final states replace
+        the states of `start` in place.
         """
         game, (states, lineups) = self._game, start
         running, positions = np.arange(states.size), states.copy()
@@ -244,7 +246,7 @@ class CriticGames:
 
 
 def _own_seats(lineups: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw one of the learner's seats in each lineup. The critic learns only from their returns."""
+    """Draw one of the learner's seats in each lineup, whose return the critic learns to predict."""
     return np.asarray(((lineups == LEARNER) * (1 - rng.random(lineups.shape))).argmax(axis=1))
 
 

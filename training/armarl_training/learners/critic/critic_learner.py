@@ -1,12 +1,12 @@
-"""A critic of positions that improves a scripted player: play, outcomes, update.
+"""A critic, a value network that improves a scripted player: play, outcomes, update.
 
-This is one step of approximate policy iteration (Bertsekas & Tsitsiklis, 1996). The scripted player
-plays the learner's seats, with some random actions. The critic learns from whole games: it predicts
-the return from each position at the end of a turn. The improved player tries every action, lets the
-scripted player finish the turn, and deviates from the scripted choice where the critic is sure of a
-gain (`armarl.policies.critic_lookahead`). Scripted games cost almost nothing, so the critic can
-learn from very many of them. Their turns are sensible, so it only has to compare the results of
-sensible turns.
+The training is one step of approximate policy iteration (Bertsekas & Tsitsiklis, 1996). The
+scripted player plays the learner's seats, with some random actions. The critic learns from whole
+games: it predicts the return from each position at the end of a turn. The improved player tries
+every action, lets the scripted player finish the turn, and deviates from the scripted choice where
+the critic is sure of a gain (`armarl.policies.critic_lookahead`). Scripted games cost almost
+nothing, so the critic can learn from very many of them. The scripted player's turns are sensible,
+so the critic only has to compare the results of sensible turns.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from armarl_training.networks.layers import (
     mlp,
 )
 
-FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial trust in the first adviser, and in the others
+FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial terms of advised logits, see `_trust`
 END_UNITS = 8  # number of hidden units that score the actions between two cells
 
 
@@ -46,7 +46,7 @@ def make_actor(game: Game, config: NetworkConfig) -> Actor | PlacesActor:
 def make_critic(
     game: Game, config: NetworkConfig, kept: IntegerObservations
 ) -> PlainCritic | PlacesCritic:
-    """Build the critic of a configuration. It sees the observations of all seats.
+    """Build the critic of a configuration. The critic sees the observations of all seats.
 
     Raises:
         ValueError: the critic should process board cells, but the game has no board.
@@ -55,7 +55,7 @@ def make_critic(
     if not config.channels:
         return PlainCritic(inputs, widths, game.players, config.activation)
     places = places_of(game)
-    # A cell's features, and those features that each other seat knows privately.
+    # The inputs of a cell: its features, and its private features from every other seat.
     place = np.full(game.observation.size + 1, inputs)
     place[kept.private] = np.arange(kept.private.size)
     private = place[places.seen]
@@ -114,10 +114,10 @@ class Actor(PolicyNetwork):
 
 
 def _trust(inputs: int, advisers: int) -> Linear | None:
-    """Create the layer that computes the trust, which is added to the logits of advised actions.
+    """Create the layer that computes the trust in each adviser, or None without advisers.
 
-    At first it adds much to the action of the first adviser, and little to those of the others.
-    Return None if there are no advisers.
+    The trust in an adviser is added to the logit of the action that it would take. At first the
+    trust is high in the first adviser, and low in the others.
     """
     if advisers == 0:
         return None
@@ -157,7 +157,7 @@ def _with_trunk(tensors: Tensors) -> Tensors:
 class Gather(torch.autograd.Function):
     """A selection of entries along the second axis.
 
-    Few outputs select each entry, so the backward pass is a selection, too.
+    Only a few outputs select the same entry, so the backward pass is a selection, too.
     """
 
     @staticmethod
@@ -241,7 +241,7 @@ class Cells(nn.Module):
         return y.permute(0, 2, 3, 1).flatten(1, 2)
 
     def _told(self, cells: torch.Tensor) -> torch.Tensor:
-        """Join features of each chart position and its neighbours (`board_layout.spread_over`)."""
+        """Concatenate each chart cell and its neighbours' sums, see `board_layout.spread_over`."""
         ways, places, _ = self._spread.shape
         told = self._spread.to(cells.dtype).flatten(0, 1) @ cells
         return told.view(-1, ways, places, cells.shape[2]).transpose(1, 2).flatten(2)
@@ -321,7 +321,8 @@ class PlainCritic(nn.Sequential):
         """Start with the values of an actor whose layers have the same widths.
 
         The weights of the other seats' private features start at 0. Seats on the mover's side
-        (`sides` are the game's) get the actor's value. The other sides share its negative equally.
+        (`sides` lists the side of each seat) get the actor's value. The other sides share the
+        negative of this value equally.
         """
         ours, others = linears(self), linears(actor.layers)
         for layer, other in zip(ours[:-1], others[:-1], strict=True):

@@ -1,12 +1,13 @@
 """PPO in all seats at the same time: rollout, advantages, update (Schulman et al., 2017).
 
-The learner plays all seats and learns from the decisions of each. Its critic is used in training
-only. The critic sees the observations of all seats, while the policy sees that of one seat. The
-critic's target is the return of every seat, scaled to 0 to 1. With two sides, this is the chance of
-winning. The weight of the entropy starts high and falls (Rudolph et al., 2025). Rollouts use
-the current weights. The saved policy, which also plays the matches that measure the run, has
-averaged weights. It may also serve as a moving magnet (Sokota et al., 2023): the loss keeps the
-actor close to it, so that play does not circle around an equilibrium.
+The learner plays all seats and learns from the decisions of each seat. Its critic is used in
+training only. The critic sees the observations of all seats, while the policy sees that of one
+seat. The critic's target is the return of every seat, scaled to 0 to 1. With two sides, the scaled
+return is the chance of winning. The weight of the entropy starts high and falls (Rudolph et al.,
+2025). Rollouts use the current weights. The saved policy, which also plays the matches that measure
+the run, has averaged weights. The averaged policy may also serve as a *magnet* (Sokota et al.,
+2023): the loss then keeps the actor close to it, so that play does not circle around an
+equilibrium.
 
 Start reading at `PPO.iterate`: the rollout (folder `rollout`), the advantages
 (`compute_advantages`, `learning/advantages.py`), the update (`_update`, folder `update`). The loss
@@ -187,9 +188,9 @@ class PPO(ShardedLearner):
         return means | {"gradient_norm": float(norm)}
 
     def _normalised(self, advantages: Array, rows: Array) -> Array:
-        """Normalise advantages (all rows, 1 + looks) so that the learner's `rows` are standard.
+        """Normalise advantages, (all rows, 1 + looks), with the statistics of the learner's `rows`.
 
-        Each column gets a mean of 0. The standard deviation over all columns becomes 1.
+        In these rows, each column gets mean 0, and all columns together standard deviation 1.
         """
         learnt = advantages[rows]
         mean = learnt.mean(axis=0)
@@ -302,12 +303,12 @@ class PPO(ShardedLearner):
 
     @torch.no_grad()
     def _magnets(self, privileged: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
-        """Return the outputs of the averaged actor."""
+        """Return the outputs of the averaged actor, which is the magnet."""
         found: torch.Tensor = self.average(privileged[:, : self.average.inputs], advice).float()
         return found
 
     def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor | float:
-        """Take one optimiser step, update the average, and return the norm of the gradient.
+        """Take an optimiser step, update the averaged actor, and return the norm of the gradient.
 
         The gradient is the sum of the gradients of a minibatch's parts.
         """

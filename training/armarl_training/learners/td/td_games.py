@@ -1,4 +1,7 @@
-"""A shard of TD's games. Actions are drawn by the judge's values of the resulting positions."""
+"""A shard of TD's games. Actions are drawn by the judge's values of the resulting positions.
+
+A *survey* is the input of the judge: features of a position from the view of one seat.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ from armarl_training.learning.shards import Tensors
 from armarl_training.networks.value_networks import Judge
 
 _WHOLE_WIDTHS = (32,)
-_ROWS_AT_ONCE = 1024  # few enough that the layers stay in a core's cache
+_ROWS_AT_ONCE = 1024  # few enough that the outputs of the layers stay in a core's cache
 
 
 class TDSamples(NamedTuple):
@@ -59,9 +62,9 @@ class Played(NamedTuple):
         surveys: (steps + 1, games, players, size), the surveys of every seat before each action and
             at the end of the rollout.
         outcomes: (steps, games, players, outcomes), the outcomes where an action ended its game.
-        ends: int8 (steps, games), not PLAYING where an action ended its game.
-        cut: bool (steps, games), whether the traces are cut at an action, so that nothing is
-            learned about the position before it.
+        ends: int8 (steps, games), a value other than PLAYING where an action ended its game.
+        cut: bool (steps, games), whether the returns are cut at an action, so that nothing is
+            learned about the position before it (see `lambda_returns`).
         last: (finished, players, size), the final surveys of games that ended, in the order of
             `ends`.
     """
@@ -74,7 +77,7 @@ class Played(NamedTuple):
 
 
 class Outcomes:
-    """A judge's inputs for a position, and its training targets.
+    """A source of a judge's inputs and training targets.
 
     Attributes:
         size: number of values to predict for a seat: its return, and each side's share of each
@@ -212,7 +215,7 @@ class TDGames:
         return actions, at_random
 
     def _choose(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Draw actions by the values of the resulting positions."""
+        """Draw actions from the softmax of the values of the resulting positions."""
         found = self.outcomes.afterstates.worths(states, seats, self._net)
         # The argmax of logits plus Gumbel noise is a sample from their softmax.
         noise = -np.log(-np.log(self.rng.random(found.worths.size)))

@@ -1,9 +1,10 @@
-"""TD(lambda) for position judges: play, returns, update (Tesauro, 1995).
+"""TD(lambda) for judges, value networks of positions: play, returns, update (Tesauro, 1995).
 
 The learner plays all seats of most games. It learns from every seat's view of every position, no
-matter which seat moves there. The targets are the seat's own predictions for the following
-positions and the outcome of the game: the return, and which side takes which prize. Actions are
-chosen by the judge's values of the resulting positions, so no separate policy has to be learned.
+matter which seat moves there. The targets combine the judge's predictions for the same seat at the
+following positions with the outcome of the game: the return, and which side takes which prize.
+Actions are chosen by the judge's values of the resulting positions, so no separate policy has to be
+learned.
 """
 
 from __future__ import annotations

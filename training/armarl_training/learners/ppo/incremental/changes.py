@@ -246,7 +246,7 @@ def _observed(kept: IntegerObservations) -> tuple[NDArray[Any], NDArray[Any], fl
 
 @cache
 def alike_inputs(game: Game) -> NDArray[np.int16]:
-    """Return the critic's alike inputs (see `Shares`) as a bit mask: -1 for these, 0 for others."""
+    """Return -1 for each input of the critic that is alike (see `Shares.alike`), 0 for others."""
     alike, private = shares_of(game).alike, IntegerObservations(game).private
     beside = np.diff(private, prepend=-1) == 1
     secrets = np.tile(alike[private] & beside, game.players - 1)

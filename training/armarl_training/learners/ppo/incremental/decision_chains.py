@@ -1,7 +1,7 @@
-"""Chains of consecutive decisions of a seat. A chain stays together in a minibatch.
+"""Chains of consecutive decisions of a seat in a game. A chain stays together in a minibatch.
 
 After the first decision of a chain, only the changes have to be read (`changes.entries_of`). Chains
-are short, so a minibatch has some hundred of them, from as many games or seats.
+are short, so a minibatch has a few hundred of them, from as many games or seats.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def chains_of(learners: NDArray[Any], movers: NDArray[Any], length: int) -> Chai
     Args:
         learners: bool (steps, games), whether the decision was the learner's.
         movers: int64 (steps, games), the seats that took the decisions.
-        length: steps after which every chain ends.
+        length: number of rollout steps after which all chains end.
     """
     rows = np.flatnonzero(learners)
     steps, games = np.divmod(rows, learners.shape[1])
@@ -59,7 +59,7 @@ def chains_of(learners: NDArray[Any], movers: NDArray[Any], length: int) -> Chai
 def chain_length(minibatch: int, steps: int, players: int) -> int:
     """Return the number of rollout steps in a chain.
 
-    It is enough for about `minibatch / FEWEST` decisions of a seat.
+    In these steps a seat takes about `minibatch / FEWEST` decisions, if the rollout is long enough.
     """
     return max(1, min(steps, minibatch * players // FEWEST))
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class LatestOutputs:
-    """The latest observation of every seat of some games, and the layer's outputs for it."""
+    """The latest observation of every seat of some games, and the first layer's outputs for it."""
 
     def __init__(self, kept: IntegerObservations, games: int, units: int) -> None:
         """Allocate memory for games before their first decisions."""
@@ -83,7 +83,7 @@ class FirstLayer:
 
     @property
     def units(self) -> int:
-        """Number of units of both networks."""
+        """Number of units in the first layers of both networks together."""
         return self._biases.size
 
     def forward(
@@ -123,7 +123,7 @@ class FirstLayer:
         return [seen[:, :units].contiguous().t(), bias[:units]], [critic.t(), bias[units:]]
 
     def begin(self, latest: LatestOutputs) -> None:
-        """Start to follow games. Discard outputs that were computed with other weights."""
+        """Discard the latest observations and outputs, which belong to other weights."""
         latest.kept[:] = 0
         latest.sums[:] = self._biases
 
@@ -135,7 +135,7 @@ class FirstLayer:
         movers: Array,
         workspace: Workspace,
     ) -> Following:
-        """Return the batch that advances followed games to their next positions."""
+        """Return the arguments of `follow`, which computes the outputs for the next positions."""
         found = workspace.take("forward 0", len(movers), self.units, torch.float32)
         return Following(
             features=features,

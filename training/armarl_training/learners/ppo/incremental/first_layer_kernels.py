@@ -67,7 +67,8 @@ class FirstBackward(NamedTuple):
 def backward_first(batch: FirstBackward, i: int, thread: int) -> None:
     """Add the gradients of the `i`-th chunk of rows, counted from the end.
 
-    The loop goes column by column, so that a column's weights are fetched once for the whole chunk.
+    The loop goes column by column (input by input), so that the gradients of a column are fetched
+    once for the whole chunk.
     """
     last = batch.rows.size - CHUNK * i
     first = max(last - CHUNK, 0)
@@ -148,7 +149,7 @@ class Following(NamedTuple):
 
 @inlined
 def follow(batch: Following, i: int, mine: int) -> None:
-    """Compute the first layer's outputs in game `i` from those for the mover's last observation.
+    """Compute the first layer's outputs in game `i` from its outputs at the mover's last decision.
 
     Row `mine` of the scratch is overwritten.
     """

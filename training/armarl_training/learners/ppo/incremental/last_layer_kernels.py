@@ -34,7 +34,7 @@ class LastLayers(NamedTuple):
 
     actor: Floats  # (actions + 1, units of the actor); the last row is the actor's value
     actor_biases: Floats  # (actions + 1,)
-    trust: Floats  # (advisers, units of the actor)
+    trust: Floats  # (advisers, units of the actor), added to the logits of advised actions
     trust_biases: Floats  # (advisers,)
     critic: Floats  # (players, units of the critic)
     critic_biases: Floats  # (players,)
@@ -187,7 +187,7 @@ def find_legal_logits(
 
 @inlined
 def _some_outputs(x: Any, weights: Any, biases: Any, some: Any, number: int, outputs: Any) -> None:
-    """Compute the outputs of a layer whose indices are in `some`."""
+    """Compute only some outputs of a layer: those with the first `number` indices in `some`."""
     j = 0
     while j + 4 <= number:
         a, b, c, d = some[j], some[j + 1], some[j + 2], some[j + 3]

@@ -1,10 +1,10 @@
 """Passes through an actor and a critic that use only changes in their inputs.
 
 The first layer is in `first_layer`. The last layers compute only the logits of legal actions, and
-the backward pass changes only the gradients of their weights. The layers between are matrix
-products as in `update.dense_passes`. `tests/training/test_incremental_passes.py` tests these passes
-against those of `dense_passes`. In play, the forward pass handles each position separately, so that
-threads can share the positions.
+the backward pass changes only the gradients of these actions' weights. The layers between are
+matrix products as in `update.dense_passes`. `tests/training/test_incremental_passes.py` tests these
+passes against those of `dense_passes`. In play, the forward pass handles each position separately,
+so that threads can share the positions.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class IncrementalPasses:
         """Return the outputs. They stay valid until the next call with this workspace.
 
         Args:
-            latest: the latest outputs of the games. `features` must be their next positions.
+            latest: the latest outputs of the games. `features` must be the games' next positions.
             features: (games, size), see `Rollout`.
             secrets: (games, secrets), see `Rollout`.
             movers: int64 (games,), the seats to move.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def few_legal(game: Game) -> bool:
-    """Return whether so few actions are legal that no processor computes all actions faster."""
+    """Return whether so few actions are legal that skipping the others is faster even with AMX."""
     return shares_of(game).legal < FEW
 
 
@@ -28,7 +28,7 @@ def suit(config: TrainingConfig, game: Game) -> bool:
 
 
 def _changes_little(config: TrainingConfig, game: Game) -> bool:
-    """Return whether few of the inputs change along a chain, including its first decision."""
+    """Return whether few inputs change per decision of a chain, the first compared with zeros."""
     players, shares = game.players, shares_of(game)
     if players * game.observation.size > np.iinfo(np.uint16).max:
         return False  # too many inputs for the dtype of `InputChanges.columns`

@@ -1,7 +1,7 @@
 """Lookahead: the critic evaluates the positions after some actions other than the played one.
 
 A decision has dozens of legal actions, but a game shows the result of only one of them, at its end.
-The rules are available, so a few more actions are tried on copies of the state. The critic then
+The learner knows the rules, so it tries a few more actions on copies of the state. The critic then
 evaluates the resulting positions.
 """
 
@@ -31,7 +31,7 @@ class LookaheadActions(NamedTuple):
 
     states: States  # (n,)
     actions: NDArray[np.int64]  # (n, k), legal
-    kind: int  # index of the reward
+    kind: int  # the reward: an index into `Game.rewards`
     spare: States  # (2 * threads,) scratch
     seen: NDArray[np.float32]  # (2 * threads, size) scratch
     scales: NDArray[np.float32]  # (size,), see `IntegerObservations`
@@ -97,7 +97,7 @@ class LookAhead:
         """Return the mover's value after each action, in [-1, 1].
 
         Args:
-            states: (n,), all in play.
+            states: (n,) records of running games.
             movers: int64 (n,), the seats to move.
             actions: int64 (n, k), legal actions.
             critic_values: the critic.

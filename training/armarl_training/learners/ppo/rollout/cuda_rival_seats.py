@@ -48,7 +48,7 @@ class SeatChanges(NamedTuple):
     lineups: NDArray[np.int64]  # (games, players) written where a game has ended
     following: NDArray[np.int64]  # (games, players), lineups of the next games
     names: NDArray[np.int64]  # for each slot, the index of the player's name
-    tally: NDArray[np.float64]  # (2 * threads, names, 2), sums of games and of returns; updated
+    tally: NDArray[np.float64]  # (2 * threads, names, 2), number of games, sum of returns; updated
 
 
 def change_seats(batch: SeatChanges, i: int, thread: int) -> None:
@@ -78,7 +78,7 @@ class Habits(NamedTuple):
     seats: NDArray[np.int64]  # (n,), the seats to move
     masks: NDArray[np.int8]  # (n, actions)
     held: NDArray[np.int64]  # (n,), the slots of the players to move
-    openings: NDArray[np.int64]  # for each slot, the progress below which the player is random
+    openings: NDArray[np.int64]  # for each slot, the progress below which actions are random
     noises: NDArray[np.float64]  # for each slot, the share of random decisions, or NO_NOISE
     draws: NDArray[np.float64]  # (n,), random numbers; written: those for the players' own choices
     actions: NDArray[np.int64]  # (n,) written: the random action, or NO_HABIT
@@ -101,7 +101,7 @@ class RivalTraits(NamedTuple):
     """The properties of a player that the GPU needs."""
 
     style: int  # the style of a scripted player, or NO_STYLE
-    opening: int = 0  # progress below which the player is random
+    opening: int = 0  # progress in the game below which actions are random, see `OpeningPlayer`
     noise: float = NO_NOISE
     is_network: bool = False
 
@@ -116,7 +116,7 @@ SELF = RivalTraits(NO_STYLE, is_network=True)  # the learner, or an earlier vers
 def traits_of(player: Any) -> RivalTraits:
     """Return the properties that the GPU needs of a player of the configuration.
 
-    Habits wrap the player in the order that specifications use, with noise outermost.
+    A `NoisyPlayer` may wrap the player, and an `OpeningPlayer` between the two.
 
     Raises:
         ConfigError: the player runs on the CPU only.
@@ -161,19 +161,19 @@ class CudaRivals:
         self._device, self._pool, self._rng, self._draw = device, pool, rng, draw
         self._logits_of, self._advice = logits_of, advice
         styles = [player.style for player in advice.players] or [NO_STYLE]
-        self._advisers = device.put(np.array(styles, np.int64))  # a stand-in if there are none
+        self._advisers = device.put(np.array(styles, np.int64))  # one stand-in if there are none
         known = [traits_of(player) for player in pool.players] if pool.has_share else []
         self._any_scripted = len(advice) > 0 or any(rival.style != NO_STYLE for rival in known)
         self._any_habits = any(rival.has_habits for rival in known)
         self.lineups = device.put(pool.lineups(rng, games))
         self.recent: dict[str, deque[float]] = {}
         self._members: list[tuple[int, Array]] = []  # slots, and the games they may play in
-        # For each slot, the last one for LEARNER: the style, and whether the player is advised.
+        # For each slot, and last for the learner: the style, and whether the player is advised.
         self._styles, self._advised = device.put(
             np.array([[NO_STYLE], [len(advice) > 0]], np.int64)
         )
-        # Placeholders. `advised` sets them: where scripted players move, and their actions; the
-        # random numbers, and the actions by habit.
+        # Placeholders, until `advised` sets them: where scripted players move, their actions, the
+        # random numbers, and the random actions of habits.
         self._scripted = self._answers = self._styles
         self._draws = self._habitual = self._styles
 
@@ -197,7 +197,7 @@ class CudaRivals:
                 self._members.append((slot, games))
 
     def _tell(self, known: Sequence[RivalTraits]) -> None:
-        """Copy the properties of all slots' players to the GPU, and the learner's as the last."""
+        """Copy the properties of the players in all slots to the GPU, then those of the learner."""
         names = [self._names.index(player.name) for player in self._pool.players]
         slots = [*known, SELF]
         listens = len(self._advice) > 0
@@ -214,7 +214,7 @@ class CudaRivals:
             self._noises = self._device.put(np.array([rival.noise for rival in slots]))
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """See `Rivals`. The same call runs the scripted players, as if they were first advisers.
+        """See `Rivals`. The same kernel runs scripted opponents, in the first adviser's place.
 
         No adviser runs for players that are not advised.
         """
@@ -284,7 +284,7 @@ class CudaRivals:
     def end(self) -> None:
         """See `Rivals`. Waits for the GPU.
 
-        The GPU keeps only sums, so each game counts with the mean return.
+        The GPU keeps only sums, so the mean return is recorded for each of the games.
         """
         if not self._pool.has_share:
             return

@@ -102,7 +102,7 @@ class PPOGames:
             )
 
     def _take_over(self, networks: Mapping[str, torch.Tensor]) -> None:
-        """Load the learner's networks in the precision that they play in."""
+        """Load the learner's weights, and convert them to the precision of the rollout."""
         modules = {"actor": self._actor.float(), "critic": self._critic.float()}
         put_weights(modules, networks)
         for module in modules.values():
@@ -148,7 +148,7 @@ class PPOGames:
         return self._device.array(outputs.float())
 
     def _logits_of(self, player: NetworkPlayer) -> Logits:
-        """Return the network of an earlier version. The first call moves it to the device."""
+        """Return an earlier version's function of logits. The first call makes its network."""
         if player not in self._selves:
             pool = self.self_play.pool.players
             self._selves = {its: self._selves[its] for its in self._selves if its in pool}

@@ -52,8 +52,8 @@ class Openings:
 
         Args:
             share: share of the games that have a random opening.
-            longest: maximum number of random actions in an opening. All lengths from 1 to this are
-                equally likely.
+            longest: maximum number of random actions in an opening. All lengths from 1 to `longest`
+                are equally likely.
         """
         self._device, self._rng, self._share, self.longest = device, rng, share, longest
         self._chosen = device.zeros((games,), np.int64)
@@ -76,7 +76,7 @@ class Openings:
         self.left[:] = self.left - 1 * now
 
     def note_ends(self, turn: Turn) -> None:
-        """Draw the openings of the games that start after a game has ended."""
+        """Draw the openings of the new games that replace ended games."""
         over = turn.ends != PLAYING
         self.left[:] = self.left * ~over + self._drawn(len(over)) * over
 

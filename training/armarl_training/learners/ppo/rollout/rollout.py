@@ -59,7 +59,7 @@ class Rollout(NamedTuple):
             lookahead actions; valid only where the learner decided.
         learners: bool (steps + 1, games), whether the learner decides.
         rewards: float32 (steps, games, players), the returns at the end of a game.
-        ends: int8 (steps, games), not PLAYING where the decision ended its game.
+        ends: int8 (steps, games), a value other than PLAYING where the decision ended its game.
     """
 
     features: Array
@@ -81,7 +81,7 @@ class EarlyRewards(NamedTuple):
 
     ends: NDArray[np.int8]  # (games,)
     finals: States  # (games,), final states
-    kind: int  # index of the second reward
+    kind: int  # the second reward: an index into `Game.rewards`
     weight: float  # weight of the second reward, in [0, 1]
     returns: NDArray[np.float64]  # (2 * threads, players) scratch
     rewards: NDArray[np.float32]  # (games, players) written; the first reward weighs 1 - weight
@@ -99,7 +99,7 @@ def mix_early_rewards(batch: EarlyRewards, i: int, thread: int) -> None:
 
 
 class SelfPlay:
-    """The games in play, their lineups, and their random state.
+    """The running games, their lineups (the player in each seat), and their random state.
 
     Attributes:
         batch: the games.
@@ -135,8 +135,8 @@ class SelfPlay:
             openings: share of games that begin with random actions, and the maximum number of such
                 actions in a game.
             device: device that plays the games. None: the CPU.
-            logits_of: returns the networks of earlier versions on a GPU. Not used on the CPU, where
-                earlier versions are players.
+            logits_of: function that returns the network of an earlier version of the policy, on a
+                GPU. Not used on the CPU, where earlier versions are players.
 
         Raises:
             ConfigError: a player in the pool cannot play on the device.
@@ -227,7 +227,7 @@ class SelfPlay:
         return rollout
 
     def _see(self, t: int) -> None:
-        """Store the features that the seat to move sees, and those that only the others know."""
+        """Store the features that the seat to move sees, and those that only other seats know."""
         rollout, turn = self._rollout, self._turn
         rollout.movers[t] = turn.seats
         self.kept.keep(turn.observations, rollout.features[t])
@@ -310,7 +310,7 @@ class SelfPlay:
         return arrays, {"chance": self.rng.bit_generator.state, "recent": recent}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """Restore a saved state. It may come from another device.
+        """Restore a state, which may have been saved on another device.
 
         Raises:
             ValueError: the state was saved with another number of games, or is damaged.

@@ -4,9 +4,9 @@ In small networks, automatic differentiation takes as long to record and replay 
 the matrix products themselves. It also makes threads wait for the interpreter's lock. The passes
 through plain layers are therefore written out, with actor and critic side by side. The inputs of
 both are read once. The work between two layers is done for both together, in memory that is reused.
-In a rollout, a pass over some hundred positions is fastest with as few matrix products as possible,
-even if these multiply zeros (`PlainActorCritic`). `tests/training/test_passes.py` checks these
-passes against automatic differentiation.
+In a rollout, a pass over a few hundred positions is fastest with as few matrix products as
+possible, even if the products multiply zeros (`PlainActorCritic`). `tests/training/test_passes.py`
+checks all these passes against automatic differentiation.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ class LaterLayers:
 
 
 class PlainActorCritic:
-    """Plain networks that play some hundred positions, with one product per layer for both."""
+    """Plain networks for a few hundred positions, with one matrix product per layer for both."""
 
     @torch.no_grad()
     def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:

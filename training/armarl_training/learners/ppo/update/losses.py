@@ -64,7 +64,7 @@ class LossWeights(NamedTuple):
 
     clip_range: float  # clip range of the probability ratio
     entropy: float  # weight of the entropy
-    magnet: float  # weight of the distance from the magnet
+    magnet: float  # weight of the distance from the magnet, see `Decisions.magnets`
     value: float  # weight of the value losses
 
 
@@ -195,7 +195,7 @@ def _pull(
     scale: float,
     weights: Any,
 ) -> None:
-    """Turn the weights of the legal actions into the gradients of their logits, in place."""
+    """Turn softmax weights of the legal actions into gradients of their logits, in place."""
     magnetic, both = np.float32(to_magnet), np.float32(to_both)
     rest, factor = np.float32(same), np.float32(scale)
     for j in range(number):

@@ -1,4 +1,4 @@
-"""Conversion of stored integer features to network inputs: scaled floats, in a precision."""
+"""Conversion of stored integer features to network inputs: scaled floats, float32 or bfloat16."""
 
 from __future__ import annotations
 
