@@ -12,11 +12,12 @@ BORDER_KINDS = ("land to land", "land to sea", "sea to land", "sea to sea")
 
 
 def board_of(chart: Chart) -> Board:
-    """Return the chart as a graph. Edges have the order of the actions `move` and `attack`.
+    """Return the chart as a graph. Edges are in the order of the actions `move` and `attack`.
 
-    Each place has the features of the observation blocks along places, and `lair[k]`: 1 if the
-    place is in the lair of the k-th colour, counted in play order from the observer's own. Constant
-    features tell whether the place is sea, has a city, has the Centre post, or has another post.
+    Each place has the features of the observation blocks that have an entry per place, and
+    `lair[k]`: 1 if the place is in the lair of the k-th colour, counted in play order from the
+    observer's own. Constant features tell whether the place is sea, has a city, has the Centre
+    post, or has another post.
     """
     places = range(len(chart.places))
     to_land, to_sea = directed_borders(chart)

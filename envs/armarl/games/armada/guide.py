@@ -105,7 +105,7 @@ HOW_TO_PLAY = (
 
 
 def _claims(state: State) -> str:
-    """Return sentences about the claims of victory, to add to a question."""
+    """Return sentences about the claims of victory under way, to add to a question."""
     return "".join(
         f" {claim_in_words(claim.colour)} It wins if it still owns enough at the end of "
         f"{'its turn' if claim.this_turn else 'its next turn'} (ADA-28)."

@@ -1,4 +1,4 @@
-"""Observations of Armada: the blocks, and the kernel that writes them.
+"""Observations of Armada: their named parts, called blocks, and the functions that write them.
 
 A seat sees the four colours in play order, nobody's colour included. The first is one of its own
 colours: the colour that decides, if that colour belongs to the seat, and otherwise the seat's next
@@ -79,16 +79,16 @@ def observation_table(
 
 
 class View(NamedTuple):
-    """The data, in addition to the state, for the functions that write blocks."""
+    """The arguments of the functions that write blocks, in addition to the state."""
 
     seat: Any
-    own: Any  # the colour from which the seat sees the game
+    own: Any  # the colour that comes first in the seat's observation
     fixed: Any  # the chart and the dice
 
 
 @kernel
 def perspective(s: State, seat: int) -> Any:
-    """Return the colour from which a seat sees the game."""
+    """Return the colour that comes first in a seat's observation, one of the seat's own."""
     colour = acting_colour(s)
     if s.stage == ANSWER_RAID:
         colour = (s.colour[0] + s.asked) % FOUR
@@ -111,7 +111,7 @@ blocks = Blocks(look)
 
 @part
 def _numbers(numbers: Any, first: int, block: Target) -> None:
-    """Write the numbers of a state's field, from index `first` on, in the block's unit."""
+    """Write the numbers of a state's field, from index `first` on, multiplied by `block.unit`."""
     out = block.out
     for i in range(out.size):
         out[i] = numbers[first + i] * block.unit

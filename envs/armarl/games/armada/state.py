@@ -198,7 +198,7 @@ STATE = record_type(
         ("hand", np.int8, (MAX_PLAYERS, CARDS)),
         ("hand_size", np.int8, MAX_PLAYERS),
         ("played", np.int8, CARDS),
-        ("pool", np.int8, CARDS),  # scratch space, always 0
+        ("pool", np.int8, CARDS),  # always 0; its empty slice is used as an empty mask
         ("deck", np.int8, ALL_CARDS),
         ("deck_size", np.int8),
         # Knowledge of cards that were seen or asked for (see `knowledge`).

@@ -1,4 +1,7 @@
-"""The columns and the stances of the style table of Armada's scripted player."""
+"""The columns and the stances of the style table of Armada's scripted player.
+
+A style is one way of playing. It is given by the numbers in its rows of the table `styles.STYLES`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 # The columns of `styles.STYLES`. The number in a goal's column is the cost of the goal on the map.
-# The player prefers goals with lower costs.
+# The player prefers goals with lower costs. A worth is a score, or part of one: the player chooses
+# the action with the highest score.
 (
     GARRISON,  # bands needed to hold a post
     CENTRE_GOAL,  # goal: the Centre
@@ -20,7 +24,7 @@ from numpy.typing import NDArray
     PARTNER_POST_GOAL,  # goal: a post of that other colour, if the acting colour has the Centre
     BREAK_GOAL,  # goal: a territory of an enemy that has claimed victory
     BREAK_POST_GOAL,  # goal: a post of such an enemy
-    NEARLY_GOAL,  # goal: a city whose enemy owner needs at most one more city (ADA-27)
+    NEARLY_GOAL,  # goal: a city of another player who needs at most one more city (ADA-27)
     MAN_GOAL,  # goal: a post of the colour with too few bands to hold it
     MAN_VICTORY_GOAL,  # goal: such a post, if the colour is in victory
     MAN_CITY_GOAL,  # goal: a city of the colour in an enemy lair with too few bands to hold it
@@ -34,39 +38,39 @@ from numpy.typing import NDArray
     BLOCKED,  # additional cost of sailing to a square with a ship
     DISCOVER,  # additional cost of a place that must be explored first
     FIGHT,  # additional cost of a place with defenders
-    FIGHT_BAND,  # additional cost per defender, in quarters of the unit of FIGHT
-    TAKE,  # highest cost of a territory that has TAKE_WORTH
-    TAKE_WORTH,  # worth of taking such a territory (its cost is subtracted)
+    FIGHT_BAND,  # additional cost per defender, in quarters
+    TAKE,  # maximum cost of a territory for which taking it has TAKE_WORTH
+    TAKE_WORTH,  # worth of taking such a territory (the territory's cost is subtracted)
     PASSING,  # maximum number of bands in a move that does not come nearer to a goal
     MOVE_WORTH,  # worth of a move that comes nearer to a goal
     MOVE_BANDS,  # additional worth per band of such a move
-    IN_REACH,  # additional worth if the goal is in reach this turn
-    JOIN_WORTH,  # worth of a single band that joins others
+    IN_REACH,  # additional worth of such a move if its goal can be reached this turn
+    JOIN_WORTH,  # worth of moving a single band to other bands
     TREASURE_WORTH,  # worth of carrying gold home
-    SAIL_WORTH,  # worth of a voyage
+    SAIL_WORTH,  # worth of sailing nearer to a goal
     SAIL_BANDS,  # additional worth per band aboard
-    FERRY_WORTH,  # worth of a voyage to fetch bands
+    FERRY_WORTH,  # worth of sailing nearer to bands that wait for a ship
     LAUNCH_WORTH,  # worth of a launch
     LAUNCH_BANDS,  # additional worth per band that waits for a ship
     ODDS,  # odds needed for a fight: expected number of defeated defenders minus defenders
     MOST_ODDS,  # odds above which a fight's worth no longer grows
-    NEAR,  # highest cost of a place where a fight counts as a fight for a goal
+    NEAR,  # maximum cost of a place where a fight counts as a fight for a goal
     FIGHT_GOAL,  # worth of a fight for a goal
     FIGHT_OTHER,  # worth of another fight
     EXPLORE_WORTH,  # worth of exploring
-    EXPLORE_COST,  # reduction of EXPLORE_WORTH per unit of cost, in quarters of its unit
+    EXPLORE_COST,  # reduction of EXPLORE_WORTH per unit of cost, in quarters
     CONVERT_WORTH,  # worth of converting gold
     ENROL_WORTH,  # worth of enrolment
     AT_SHIPS,  # bands put on each territory with a ship at the start
 ) = range(50)
 FAR = 120  # cost of non-goals, and of places without a way to a goal
 
-# A style has one row per table (2, 3, 4 players, each without and with cards) and per stance of the
-# acting colour.
+# A style has one row per table (2, 3, 4 players, each without and with cards) and per stance. The
+# stance is the situation of the acting colour.
 TABLES = 6
 STANCES = 5
 (
-    PLAIN,  # none of the stances below applies; if several apply, the last one counts
+    PLAIN,  # none of the stances below applies (if several do, the last one counts)
     CLOSE,  # the colour owns all but one of the enemy cities it needs
     EARLY,  # during the first rounds
     AHEAD,  # the colour is in victory
@@ -74,5 +78,5 @@ STANCES = 5
 ) = range(STANCES)
 EARLY_ROUNDS = 2
 
-Style = NDArray[np.int64]  # int64 (columns,), a row of `styles.STYLES`
-Numbers = dict[int, int | tuple[int, ...]]  # per column: one number, or one per stance
+Style = NDArray[np.int64]  # a row of `styles.STYLES`, int64, shape (columns,)
+Numbers = dict[int, int | tuple[int, ...]]  # per column: a number for all stances, or one for each

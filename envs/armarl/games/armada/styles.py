@@ -1,7 +1,8 @@
 """Styles of Armada's scripted player: its goals, its garrisons and its readiness to fight.
 
-The module `distance_maps` computes costs, and `greedy` computes the worth of actions. The numbers
-that both use are here, except those of the style admiral. `style_columns` explains the numbers.
+The module `distance_maps` computes the costs of places, and `greedy` computes the scores of
+actions. The numbers that both use are here, except those of the style admiral. `style_columns`
+explains the numbers.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ _BALANCED: Numbers = _CALM | {
     column.LAND_GOAL: 24,
     column.ODDS: 2,
 }
-# The differences of each style from the conqueror: one entry for all tables, or one per table.
+# The differences of each style from the conqueror: one entry for all tables, or one per table. A
+# table is a number of players, without or with cards.
 _STYLES: Mapping[str, tuple[Numbers, ...]] = {
     "conqueror": ({},),
     "raider": (_CALM | {column.CITY_GOAL: 2},),
@@ -123,7 +125,7 @@ def _first_rows() -> Iterator[list[int]]:
     """Yield, for each style, the first row of each table in STYLES."""
     first = 0
     for style in _STYLES.values():
-        ways = len(style)  # one for all tables, or one per table
+        ways = len(style)  # 1 if all tables share their rows, else the number of tables
         yield [first + table % ways * column.STANCES for table in range(column.TABLES)]
         first += ways * column.STANCES
 

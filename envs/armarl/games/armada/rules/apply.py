@@ -1,4 +1,4 @@
-"""The rules of Armada: the verbs of the game.
+"""The rules of Armada: the functions by which the library plays the game (`armarl.core.verbs`).
 
 Every function is compiled and works on one record of type `STATE`. The other modules are:
 
@@ -6,7 +6,7 @@ Every function is compiled and works on one record of type `STATE`. The other mo
 - `legal_orders` and `legal_answers`: the legal actions.
 - `setup`: the deal and the preliminary turn.
 - `turns`: turns, raids and claims.
-- `orders`: the orders.
+- `orders`: the effects of orders.
 - `deck` and `cards`: the cards.
 - `scoring`: the winner and the returns.
 """
@@ -119,7 +119,7 @@ __all__ = [
 
 @kernel
 def family_of(action: Int, fixed: State) -> Int:
-    """Return the family that an action id belongs to."""
+    """Return the action family that an action id belongs to."""
     family = np.int64(0)
     for later in range(1, FAMILIES):  # LLVM vectorises this loop
         family += action >= fixed.first[later]
@@ -163,7 +163,7 @@ def _prepare(s: State, family: Any, number: Int, fixed: State) -> None:
 
 @kernel
 def _carry_out(s: State, family: Any, number: Int, fixed: State) -> None:
-    """ADA-15: play an order. It is completed immediately, or begins a chain of decisions."""
+    """ADA-15: play an order. It is either complete at once or begins a chain of decisions."""
     if family < BUY:
         pay_coups(s, np.int64(1))
         if family == MOVE:
@@ -186,7 +186,7 @@ def _carry_out(s: State, family: Any, number: Int, fixed: State) -> None:
 
 @kernel
 def _carry_out_at_once(s: State, family: Any, number: Int, fixed: State) -> None:
-    """Play an order that is a single decision."""
+    """Play an order that is complete with this decision."""
     if family == LAUNCH:
         launch(s, city_of_launch(number, fixed), number, fixed)
     elif family == SAIL:
@@ -201,7 +201,7 @@ def _carry_out_at_once(s: State, family: Any, number: Int, fixed: State) -> None
 
 @kernel
 def _play_at_once(s: State, family: Any, number: Int, fixed: State) -> None:
-    """Play a card whose action also names a place, so that it is a single decision."""
+    """Play a card whose action names a place, so that no further decision is needed."""
     if family == SHIPYARD:
         play_card(s, SHIPYARD_CARD)
         play_shipyard(s, city_place(number, fixed))
@@ -219,7 +219,7 @@ def _play_at_once(s: State, family: Any, number: Int, fixed: State) -> None:
 
 @kernel
 def _answer(s: State, family: Any, number: Int, fixed: State) -> None:
-    """Play a further decision of the chain under way."""
+    """Play the next decision of the chain under way."""
     if family == COUNT:
         choose_bands(s, number, fixed)
     elif family == GOLD:

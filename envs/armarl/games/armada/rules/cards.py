@@ -1,4 +1,4 @@
-"""Buying and playing Armada's cards (ADA-32 to ADA-36), except for the answers to combat."""
+"""Buying and playing Armada's cards (ADA-32 to ADA-36), except `attack`, `defence` and `raid`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ MINED = np.int64(3)  # gold from a gold-mine card
 
 @kernel
 def play_card(s: State, card: Int) -> None:
-    """ADA-15: move a card to the played cards, at the first decision of its chain."""
+    """ADA-15: move a card from the acting player's hand to the played cards.
+
+    This happens at the first decision of the card's chain.
+    """
     discard(s, acting_seat(s), card)
 
 
@@ -94,7 +97,7 @@ def _take_gold(s: State, place: Int) -> None:
 
 @kernel
 def _only_purse(s: State) -> Int:
-    """Return the only place that can pay, or -1 if several can."""
+    """Return the only place that gold can be paid from, or -1 if there are several."""
     only = -1
     for place in range(s.places):
         if may_pay_from(s, place, acting_colour(s)):
@@ -157,7 +160,7 @@ def _roll_recruits(s: State, fixed: State) -> None:
         s.roll = throw(s, TRIBES_DIE, fixed)
         if s.roll > 0 and s.reserve[colour] > 0:
             if recruit_places(s, colour, np.int64(s.used)) == 0:
-                s.used = -1  # only the used territory is left, so allow it again
+                s.used = -1  # only the territory of the first roll is left, so allow it again
             if recruit_places(s, colour, np.int64(s.used)) > 1:
                 s.stage = PLACE_RECRUITS
                 return
@@ -177,7 +180,7 @@ def _recruit_in_only(s: State, colour: Int) -> None:
 
 @kernel
 def place_recruits(s: State, territory: Int, fixed: State) -> None:
-    """ADA-32: put the whole roll on one of the colour's own territories."""
+    """ADA-32: put the bands of the roll on a territory of the acting colour."""
     add_bands(s, territory, acting_colour(s), np.int64(s.roll))
     s.used = territory
     _roll_recruits(s, fixed)
@@ -191,7 +194,7 @@ def _roll_natives(s: State, fixed: State) -> None:
         s.roll = throw(s, TRIBES_DIE, fixed)
         if s.roll > 0 and s.supply_tribes > 0:
             if natives_places(s, np.int64(s.used)) == 0:
-                s.used = -1  # only the used territory is left, so allow it again
+                s.used = -1  # only the territory of the first roll is left, so allow it again
             if natives_places(s, np.int64(s.used)) > 1:
                 s.stage = PLACE_NATIVES
                 return
@@ -210,7 +213,10 @@ def _rise_in_only(s: State) -> None:
 
 @kernel
 def _rise(s: State, territory: Int) -> None:
-    """ADA-35: add tribes to a territory, which becomes theirs. Roll and supply are above 0."""
+    """ADA-35: add tribes to a territory, which becomes theirs.
+
+    The roll and the supply must be above 0.
+    """
     add_tribes(s, territory, np.int64(s.roll))
     s.owner[territory] = TRIBES
     s.used = territory
@@ -218,7 +224,7 @@ def _rise(s: State, territory: Int) -> None:
 
 @kernel
 def place_natives(s: State, territory: Int, fixed: State) -> None:
-    """ADA-32: put the whole roll on one central territory."""
+    """ADA-32: put the tribes of the roll on a central territory."""
     _rise(s, territory)
     _roll_natives(s, fixed)
 
@@ -228,20 +234,23 @@ def place_natives(s: State, territory: Int, fixed: State) -> None:
 
 @kernel
 def play_shipyard(s: State, place: Int) -> None:
-    """ADA-32: put a ship from the box on one of the colour's own cities."""
+    """ADA-32: put a ship from the box on a city of the acting colour."""
     s.box -= 1
     flip_ship(s, place)
 
 
 @kernel
 def play_gold_mine(s: State, territory: Int) -> None:
-    """ADA-32: put 3 gold on one of the colour's own territories."""
+    """ADA-32: put 3 gold on a territory of the acting colour."""
     add_gold(s, territory, MINED)
 
 
 @kernel
 def play_mutiny(s: State, square: Int) -> None:
-    """ADA-32, ADA-35: replace a ship's bands with the colour's own; bands beyond 50 are lost."""
+    """ADA-32, ADA-35: replace the bands aboard a ship with bands of the acting colour.
+
+    Bands beyond the limit of 50 are lost.
+    """
     n = np.int64(s.bands[square])
     remove_bands(s, square, n)
     add_bands(s, square, acting_colour(s), n)

@@ -36,7 +36,7 @@ def gather_deck(s: State) -> None:
 
 @kernel
 def shuffle(s: State, n: Int) -> None:
-    """Shuffle the lowest `n` cards of the deck (Fisher-Yates)."""
+    """Shuffle the bottom `n` cards of the deck (Fisher-Yates)."""
     for i in range(n - 1, 0, -1):
         j = random_below(s, i + 1)
         card = s.deck[i]
@@ -56,7 +56,7 @@ def deal_hands(s: State) -> None:
 def draw_card(s: State, seat: Int, depth: Int) -> None:
     """Draw the card at `depth` from the top into a hand.
 
-    A `depth` of TOP is the top card. If another card is drawn, the top card takes its place.
+    A `depth` of TOP is the top card. If another card is drawn, the top card moves to its position.
     """
     top = s.deck_size - 1
     card = s.deck[s.deck_size - depth] - 1

@@ -1,4 +1,8 @@
-"""Legal actions in Armada: orders, and the further decisions of a chain."""
+"""Legal actions at every decision of Armada.
+
+The legal orders come from `legal_orders`. Some orders begin a chain of decisions, such as `move`,
+`count` and `gold`. The legal actions of the later decisions are here.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +127,7 @@ def levy_lair(s: State, colour: Int, n: Int) -> Int:
 
 @kernel
 def answer_of(stage: Int) -> Int:
-    """Return the index in the family ANSWER of the card that a question is about."""
+    """Return the index in the family ANSWER of the card that a stage asks for."""
     return stage - ANSWER_ATTACK
 
 
@@ -142,13 +146,13 @@ def _offer_numbers(mask: Mask, first: Int, lowest: Int, highest: Int) -> None:
 
 @kernel
 def most_bands(s: State) -> Int:
-    """ADA-17: return the maximum number of bands that can move: all, or the ship's room if less."""
+    """ADA-17: return the maximum number of bands that can move: all that fit into the target."""
     return min(np.int64(s.bands[s.origin]), np.int64(room(s, s.target)))
 
 
 @kernel
 def most_gold(s: State) -> Int:
-    """ADA-17: return the maximum gold that can move: all, or the room left by the bands."""
+    """ADA-17: return the maximum gold that can move: all that fits in beside the moved bands."""
     return min(np.int64(s.gold[s.origin]), np.int64(room(s, s.target) - s.count))
 
 

@@ -1,4 +1,4 @@
-"""Legal orders in Armada. The answers within a chain of decisions are in `legal_answers`.
+"""Legal orders in Armada. Later decisions of an order (its chain) are in `legal_answers`.
 
 Every `offer_…` function writes 1 into the mask for each action that it allows and returns False.
 If the mask is *empty* (size 0), it writes nothing and returns True at the first action that it
@@ -73,13 +73,13 @@ from armarl.games.armada.state import (
 CENTRAL_PER_BAND = 4  # ADA-31
 ALL_LAND = np.int64((1 << TERRITORIES) - 1)  # as a set
 # The card of each action of the family PLAY, in order, as an index into CARD_NAMES. (Cards that are
-# played on a place, and answers, have families of their own.)
+# played on a place have families of their own. Cards that answer a question are in ANSWER.)
 PLAIN_KINDS = np.array([CARD_NAMES.index(name) for name in PLAIN_CARDS])
 
 
 @kernel
 def offer(mask: Mask, action: Int) -> Int:
-    """Offer an action. Return True, to stop the search, if the mask is empty."""
+    """Mark an action as legal. If the mask is empty, return True to stop the search instead."""
     if mask.size == 0:
         return True
     mask[action] = 1
@@ -176,9 +176,10 @@ def _offer_seawards(s: State, mask: Mask, place: Int, fixed: State) -> Int:
 
 @kernel
 def _offer_unlaunched(s: State, mask: Mask, colour: Int, land: Int, sea: Int, fixed: State) -> Int:
-    """ADA-16, ADA-24: offer to launch own ships, and to scuttle any unlaunched ship near own bands.
+    """ADA-16, ADA-24: offer to launch or to scuttle ships that are not launched.
 
-    `land` and `sea` are the territories and the squares with bands of the colour, as sets.
+    A colour may launch its own ships, and scuttle any ship near its bands. `land` and `sea` are the
+    territories and the squares with bands of the colour, as sets.
     """
     for city in range(ALL_CITIES):
         place = city_place(city, fixed)
@@ -199,7 +200,7 @@ def _offer_unlaunched(s: State, mask: Mask, colour: Int, land: Int, sea: Int, fi
 
 @kernel
 def _offer_conversions(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
-    """ADA-25: offer to convert gold in own cities and posts, if the colour owns enough of them."""
+    """ADA-25: offer to convert gold in the colour's cities and posts, if it owns enough of them."""
     if s.reserve[colour] == 0:
         return False
     for city in range(ALL_CITIES):
@@ -288,7 +289,10 @@ def _offer_cards(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
 
 @kernel
 def may_play(s: State, colour: Int, card: Int) -> Int:
-    """ADA-32: return whether the player holds a card of the family PLAY that has an effect."""
+    """ADA-32: return whether the acting player holds a card and it would have an effect.
+
+    The card must be one of the family PLAY.
+    """
     if not holds(s, acting_seat(s), card):
         return False
     if card == MORE_COUPS_CARD:
@@ -302,7 +306,10 @@ def may_play(s: State, colour: Int, card: Int) -> Int:
 
 @kernel
 def may_recruit_in(s: State, territory: Int, colour: Int, used: Int) -> Int:
-    """ADA-32, ADA-35: return whether the colour owns a territory that the card has not used."""
+    """ADA-32, ADA-35: return whether a card may put bands on a territory.
+
+    The colour must own it, and it must not be `used`, the territory of the card's first roll.
+    """
     return s.owner[territory] == colour and territory != used
 
 
@@ -319,7 +326,7 @@ def recruit_places(s: State, colour: Int, used: Int) -> Int:
 def may_rise_in(s: State, territory: Int, used: Int) -> Int:
     """ADA-32, ADA-35: return whether tribes may be put on a central territory.
 
-    It must be explored and without pirates, and the card must not have used it.
+    It must be explored and without pirates, and not `used`, the territory of the card's first roll.
     """
     return s.owner[territory] != NOBODY and s.bands[territory] == 0 and territory != used
 

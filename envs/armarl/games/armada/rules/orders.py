@@ -50,7 +50,7 @@ CARD_HITS, CARD_LOSSES = 2, -2  # ADA-32: the roll after `attack` and after `def
 
 @kernel
 def pay_coups(s: State, n: Int) -> None:
-    """ADA-15: pay coups. A chain is paid with its first decision."""
+    """ADA-15: pay coups. The first decision of a chain pays for the whole chain."""
     s.coups[s.raid] -= n
 
 
@@ -151,7 +151,10 @@ def complete_move(s: State, gold: Int, fixed: State) -> None:
 
 @kernel
 def explore(s: State, territory: Int, factor: Int, fixed: State) -> None:
-    """ADA-21: throw for gold and tribes, and place them (double at the Centre) with a flag."""
+    """ADA-21: throw for gold and tribes, and place them and the tribes' flag.
+
+    The throws count `factor` times, and double at the Centre.
+    """
     if territory == post_place(CENTRE, fixed):
         factor *= 2
     gold = throw(s, GOLD_DIE, fixed)
@@ -163,7 +166,7 @@ def explore(s: State, territory: Int, factor: Int, fixed: State) -> None:
 
 @kernel
 def convert(s: State, number: Int, fixed: State) -> None:
-    """ADA-25: turn one gold of a city or post into 4 bands, or as many as the 50 allow."""
+    """ADA-25: turn one gold of a city or post into 4 bands, or as many as the limit allows."""
     place = (
         city_place(number, fixed) if number < ALL_CITIES else post_place(number - ALL_CITIES, fixed)
     )
@@ -195,7 +198,7 @@ def place_enrolled(s: State, territory: Int) -> None:
 
 @kernel
 def attack(s: State, border: Int, fixed: State) -> None:
-    """ADA-22: roll the combat die. Cards may answer before the roll counts."""
+    """ADA-22: roll the combat die. Cards may change the roll before it takes effect."""
     s.origin, s.target = border_from(border, fixed), fixed.border_to[border]
     s.roll = throw(s, COMBAT_DIE, fixed)
     if s.roll < CARD_HITS and is_asked(s, acting_seat(s), ATTACK_ANSWER):

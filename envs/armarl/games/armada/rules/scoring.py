@@ -1,4 +1,8 @@
-"""Victory and returns in Armada."""
+"""Victory and returns in Armada.
+
+A colour is *in victory* while it owns the territories that ADA-27 asks for. It then claims victory,
+and wins if it is in victory again one turn later (ADA-28).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,10 @@ def in_victory(s: State, colour: Int, fixed: State) -> Int:
 
 @inlined
 def is_victory(s: State, owned: Int, colour: Int, fixed: State) -> Int:
-    """ADA-27: return whether a lair is held, and 3 posts (with the Centre) or 4 enemy cities."""
+    """ADA-27: return whether the set `owned` brings a colour into victory.
+
+    It must have 4 territories of a lair, and 3 posts (with the Centre) or 4 enemy cities.
+    """
     if lairs_held(owned) == 0:
         return False
     if (owned >> post_place(CENTRE, fixed)) & 1 and posts_owned(owned, fixed) >= POSTS_ASKED:
@@ -41,7 +48,7 @@ def is_victory(s: State, owned: Int, colour: Int, fixed: State) -> Int:
 
 @kernel
 def lay_claim(s: State, colour: Int, claim: Int, fixed: State) -> None:
-    """ADA-28, ADA-34: lay a claim if the colour is in victory and has none."""
+    """ADA-28, ADA-34: record the claim `claim` if the colour is in victory and has no claim."""
     if s.claims[colour] == NO_CLAIM and in_victory(s, colour, fixed):
         s.claims[colour] = claim
 
@@ -51,7 +58,7 @@ def lay_claim(s: State, colour: Int, claim: Int, fixed: State) -> None:
 
 @kernel
 def check_last_player(s: State) -> None:
-    """ADA-29: let the player with a band win if all other players are out."""
+    """ADA-29: end the game with a win for a player with a band if all other players are out."""
     last = last_player(s)
     if last >= 0:
         win(s, last)

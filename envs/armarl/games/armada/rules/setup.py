@@ -105,7 +105,7 @@ def _man_neutral_lair(s: State, fixed: State) -> None:
 
 @kernel
 def starting_bands(s: State, colour: Int, fixed: State) -> Int:
-    """ADA-10 to ADA-12: return the number of bands that a colour spreads, bonus included."""
+    """ADA-10 to ADA-12: return the number of bands that a colour begins with, bonus included."""
     farthest = s.neutral >= 0 and fixed.farthest[s.neutral] == colour
     return np.int64(BANDS[s.players]) + (FARTHEST_BONUS if farthest else 0)
 

@@ -27,7 +27,7 @@ from armarl.games.armada.state import (
 
 IDLE_ROUNDS = 2  # ADA-26
 TURN, RAID = np.arange(2)  # values of the field `raid`: a turn or a raid is under way
-BEGINNING = -1  # value of the field `asked` before the first check of a new turn
+BEGINNING = -1  # value of the field `asked` until `go_on` has found an order for a new turn
 
 
 @kernel
@@ -135,7 +135,7 @@ def begin_raid(s: State) -> None:
 
 @kernel
 def _end_raid(s: State, fixed: State) -> None:
-    """ADA-34: end a raid. This may lay a claim, but never withdraws or fulfils one."""
+    """ADA-34: end a raid. This may make a claim, but never withdraws or fulfils one."""
     lay_claim(s, acting_colour(s), CLAIM_DUE, fixed)
     s.colour[RAID] = s.coups[RAID] = s.enrolled[RAID] = s.more_coups[RAID] = 0
     s.raid = TURN

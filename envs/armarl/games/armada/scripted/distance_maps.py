@@ -1,6 +1,7 @@
 """The map of Armada's scripted player: the cost from every place to the nearest goal.
 
-Costs are int8 arrays over the places. A place with a low cost is a worthwhile goal or near one.
+Costs are int8 arrays with an entry per place. A place with a low cost is a worthwhile goal or near
+one.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ from armarl.games.armada.style_columns import (
     Style,
 )
 
-STRANDED = 30  # additional cost of boarding on a square without a ship
+STRANDED = 30  # additional cost of a step from land to a square without a ship
 PATIENCE = 12  # after every 12 rounds, garrisons are halved and worse odds are accepted
 CARAVAN = 3  # number of bands that carry gold home
 
@@ -168,7 +169,10 @@ def _city_cost(s: State, style: Style, place: Int, city: Int, colour: Int, fixed
 
 @kernel
 def _nearly_wins(s: State, owner: Int, lair: Int, fixed: State) -> Int:
-    """Return whether a city of `lair` counts for its owner (ADA-27), which lacks at most one."""
+    """ADA-27: return whether a city of `lair` counts for its owner, which needs at most one more.
+
+    A city counts if its lair is an enemy's.
+    """
     if not 0 <= owner < FOUR or not is_enemy(s, owner, lair):
         return False
     return enemy_cities_owned(s, territories_of(s, owner), owner, fixed) >= CITIES_ASKED - 1
@@ -282,9 +286,9 @@ def spread_costs(
         by_land: cost of entering each place from land.
         by_sea: cost of entering each place from sea.
         cost: costs of the goals, FAR elsewhere. The result is written here.
-        land: scratch, int64 (more than FAR,): for each cost, the set of territories with a way of
-            that cost. The cost of a place is the lowest cost whose set contains it.
-        sea: scratch like `land`, for squares.
+        land: scratch space, int64, shape (more than FAR,): for each cost, the set of territories
+            with a way of that cost. The cost of a place is the lowest cost whose set contains it.
+        sea: scratch space like `land`, for squares.
     """
     land[:] = 0
     sea[:] = 0

@@ -2,11 +2,11 @@
 
 For every place it computes the cost of the way to the nearest goal of the acting colour (see
 `distance_maps`). Goals are the territories that victory needs (ADA-27: posts, first the Centre;
-enemy cities; a lair), territories whose loss breaks an enemy's claim, and own posts with too few
-bands. Bands move towards lower costs. Taking, exploring and attacking on the way have separate
-scores. If few bands are on the board, gold is carried home and converted. Ships fetch bands that
-wait on a coast. In long games with few bands, all of them would guard posts forever, so garrisons
-shrink with time. The player does not use hidden cards or roll dice.
+enemy cities; a lair), territories whose loss breaks an enemy's claim, and the colour's posts with
+too few bands. Bands move towards lower costs. Taking, exploring and attacking on the way have
+separate scores. If few bands are on the board, gold is carried home and converted. Ships fetch
+bands that wait on a coast. In long games with few bands, all of them would guard posts forever, so
+garrisons shrink with time. The player does not use hidden cards or roll dice.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ from armarl.games.armada.style_columns import (
 )
 from armarl.games.armada.styles import FIRST_ROWS, STYLES
 
-DRAWS = 2.0**53  # number of different values of the fraction of `draw`
-FERRYING = 3  # a place with so many bands sends one to crew a ship that fetches others
+DRAWS = 2.0**53  # number of different values of the fractional part of `draw`
+FERRYING = 3  # a place with this number of bands sends one as the crew of a ship that fetches bands
 
 
 @kernel
@@ -150,7 +150,8 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States, fixed: State) -> 
     """Return the action of the player to move, in a state that is concealed for this player.
 
     Args:
-        draw: index of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
+        draw: index of the style in `styles.GREEDY_STYLES`, plus a number in [0, 1) that breaks
+            ties.
         mask: scratch space, int8, shape (actions,).
         scratch: scratch space, an array of one record of type SCRATCH.
         fixed: the chart and the dice.
@@ -191,7 +192,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States, fixed: State) -> 
 
 @inlined
 def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tuple[Int, Int, Int]:
-    """Return the better one of `best` and an action, as (worth, tie-breaking lot, action)."""
+    """Return the better of `best` and an action, as (score, random number for ties, action)."""
     if worth > best[0] or (worth == best[0] and lot > best[1]):
         return worth, lot, np.int64(action)
     return best
@@ -199,13 +200,16 @@ def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tu
 
 @kernel
 def row_of(s: State, number: Int, colour: Int, fixed: State) -> Int:
-    """Return the index in `styles.STYLES` of a style's row, by table and the colour's stance."""
+    """Return the index in `styles.STYLES` of a style's row for this game and the colour's stance.
+
+    The row depends on the number of players and on the option `cards`.
+    """
     return FIRST_ROWS[number][2 * (s.players - 2) + s.cards] + _stance(s, colour, fixed)
 
 
 @kernel
 def _stance(s: State, colour: Int, fixed: State) -> Int:
-    """Return the stance of a colour, one of those in `style_columns`."""
+    """Return the stance (situation) of a colour, one of those in `style_columns`."""
     for other in range(FOUR):
         if s.claims[other] != NO_CLAIM and is_enemy(s, colour, other):
             return ALARMED
@@ -342,7 +346,10 @@ def _garrison_of_city(s: State, style: Style, place: Int, colour: Int, fixed: St
 def _worth_of_sail(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int, fixed: State
 ) -> Int:
-    """Return the score of a voyage: to a goal (full ships first), to waiting bands or with gold."""
+    """Return the score of sailing: nearer to a goal, to waiting bands, or with gold.
+
+    Of the ships that come nearer to a goal, those with more bands score higher.
+    """
     place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     if is_ferry(s, place, ferry):
         return style[FERRY_WORTH] if ferry[to] < ferry[place] else -1
@@ -380,7 +387,7 @@ def _defeated_by(attackers: Int, fixed: State) -> Int:
     """Return the expected number of defenders that attackers defeat, less a fifth for bad luck.
 
     A roll of the standard dice costs the attacker a third of a band on average and the defender
-    five sixths of a band. With these dice an attacker counts as two defenders.
+    five sixths of a band. With these dice, each attacker is expected to defeat two defenders.
     """
     hits: Int = np.int64(0)
     losses: Int = np.int64(0)
@@ -397,7 +404,8 @@ def _worth_of_attack(
 ) -> Int:
     """Return the score of an attack.
 
-    The score is negative at bad odds, and against tribes on a place that is not nearer to a goal.
+    The score is negative at bad odds, and against tribes on a place that is neither near a goal nor
+    nearer to one.
     """
     place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
@@ -416,7 +424,10 @@ def _worth_of_attack(
 def _worth_of_launch(
     s: State, style: Style, colour: Int, cost: Any, number: Int, fixed: State
 ) -> Int:
-    """Return the score of a launch. It grows with the bands on the coast that lack a ship."""
+    """Return the score of a launch, which grows with the bands that wait for a ship there.
+
+    These are the colour's bands next to the square that have no ship to board yet.
+    """
     city = city_of_launch(number, fixed)
     place = city_place(city, fixed)
     square = np.int64(fixed.border_to[fixed.sea_borders[place] + number - fixed.launches[city]])
@@ -440,13 +451,13 @@ def _worth_of_count(
 ) -> Int:
     """Return the score of moving `n` bands.
 
-    The best number is all bands except those that should stay. It is lower when the bands carry
-    gold home, or when the target is not nearer to a goal.
+    The best number is all bands except those that should stay. A lower number is best when the
+    bands carry gold home, or when the target is not nearer to a goal.
     """
     origin, target = np.int64(s.origin), np.int64(s.target)
     stay: Int = np.int64(_garrison(s, style, origin, colour, home, fixed))
     if origin >= TERRITORIES and ferry[origin] < FAR:
-        stay = 1  # a crew that fetches others
+        stay = 1  # the crew of a ship that fetches other bands
     stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
     wanted = s.bands[origin] - stay
     if is_treasure(s, style, origin, colour, home) and home[target] < home[origin]:
@@ -460,7 +471,7 @@ def _worth_of_count(
 def _worth_of_mine(s: State, colour: Int, territory: Int, fixed: State) -> Int:
     """Return the score of a gold-mine on a territory: best where the gold can be converted.
 
-    Such a place is an own city in a lair with two own cities, or an own post with three own posts.
+    That is a city, if the colour owns two cities of its lair, or a post, if it owns three posts.
     """
     owned = territories_of(s, colour)
     for city in range(ALL_CITIES):
@@ -473,7 +484,7 @@ def _worth_of_mine(s: State, colour: Int, territory: Int, fixed: State) -> Int:
 
 @kernel
 def _worth_of_plain(s: State, colour: Int, card: Int, fixed: State) -> Int:
-    """Return the score of playing a card without a place in its notation."""
+    """Return the score of playing a card whose action names no place."""
     if card == MORE_COUPS_CARD:
         return 60 if s.coups[s.raid] <= 2 else -1
     if card == STRATEGIST_CARD:
@@ -510,7 +521,7 @@ def _answer(s: State, fixed: State) -> Int:
 
 @kernel
 def _bands_beside_ship(s: State, style: Style) -> Int:
-    """Return the number of bands to put on a territory at the start: 0 if it has no ship."""
+    """Return the number of bands to put on a territory before the first turn: 0 without a ship."""
     return min(style[AT_SHIPS], np.int64(s.due)) if has_ship(s, np.int64(s.target)) else np.int64(0)
 
 

@@ -1,4 +1,7 @@
-"""Validation of the open decision in a game of Armada."""
+"""Validation of the open decision in a game of Armada: the one that the player to move must make.
+
+It may belong to a chain, an order that needs several decisions, such as `move`, `count` and `gold`.
+"""
 
 # ruff: noqa: SIM109 - the proposed code cannot be compiled, or could raise
 
@@ -121,7 +124,10 @@ def _played_since_the_turn_began(s: State) -> Int:
 
 @kernel
 def _on_a_border(s: State, family: Any, fixed: State) -> Int:
-    """Return whether the order has this family and goes from own bands at `origin` to `target`."""
+    """Return whether the order is one of `family`, from the colour's bands at `origin` to `target`.
+
+    The colour is the acting colour.
+    """
     border = np.int64(s.order) - fixed.first[family]
     if border < 0 or s.order >= fixed.first[family + 1]:
         return False
@@ -214,7 +220,7 @@ def _payment_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _plain_order(s: State, card: Int, fixed: State) -> Int:
-    """Return whether the order under way plays this card, and the card has been played."""
+    """Return whether the order under way plays `card`, and the card is among the played cards."""
     for plain in range(PLAIN_KINDS.size):
         if s.order == fixed.first[PLAY] + plain:
             return PLAIN_KINDS[plain] == card and s.played[card] > 0

@@ -92,7 +92,7 @@ def _no_budget(s: State, raid: Int) -> Int:
 
 @kernel
 def _neutral_lair_is_right(s: State, fixed: State) -> Int:
-    """ADA-12: return whether nobody's lair has its first bands (city 3, else 1) and no ship."""
+    """ADA-12: return whether nobody's lair has no ship, 3 bands on each city, and 1 elsewhere."""
     for territory in range(s.neutral * LAIR, (s.neutral + 1) * LAIR):
         bands = NEUTRAL_IN_CITY if is_city(territory, fixed) else NEUTRAL_ELSEWHERE
         if s.bands[territory] != bands or has_ship(s, np.int64(territory)):
@@ -190,7 +190,7 @@ def _may_be_new(s: State, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _colour_in_turn(s: State) -> Int:
-    """ADA-9: return whether the number of turns gives the colour whose turn it is.
+    """ADA-9: return whether the colour whose turn it is agrees with the number of turns.
 
     The number includes a turn that ended the game.
     """
@@ -206,9 +206,10 @@ def _colour_in_turn(s: State) -> Int:
 
 @kernel
 def _asking_is_right(s: State) -> Int:
-    """ADA-26, ADA-33: return whether the numbers of colours asked and of idle turns are possible.
+    """ADA-26, ADA-33: return whether the fields `asked` and `idle` are possible.
 
-    When an order is due, all colours have been asked for a raid, and there are no idle turns.
+    `asked` counts the colours asked for a raid, and `idle` the latest turns that ended
+    automatically. When an order is due, all colours have been asked, and `idle` is 0.
     """
     last = 0
     if s.cards:

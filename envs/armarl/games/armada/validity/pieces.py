@@ -106,7 +106,10 @@ def is_city(place: Int, fixed: State) -> Int:
 
 @kernel
 def _square_is_lawful(s: State, place: Int) -> Int:
-    """ADA-8, ADA-19: return whether all pieces of a square are on a ship of a player or nobody."""
+    """ADA-8, ADA-19: return whether all pieces of a square are aboard one ship and fit into it.
+
+    The ship belongs to the player's colour that has bands aboard, or to nobody.
+    """
     if s.owner[place] == TRIBES or (s.bands[place] > 0) != (s.owner[place] != NOBODY):
         return False
     if s.neutral >= 0 and s.owner[place] == s.neutral:
@@ -271,7 +274,7 @@ def is_face(die: Int, face: Int, fixed: State) -> Int:
 
 @kernel
 def dice_are_right(s: State, fixed: State) -> Int:
-    """ADA-7: return whether each record of a throw is a face of its die, or 0 if never used."""
+    """ADA-7: return whether each recorded throw is a face of its die. Unused entries may be 0."""
     if s.thrown < 0 or s.thrown > MOST_FACES:
         return False
     for i in range(MOST_FACES):

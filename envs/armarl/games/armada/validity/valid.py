@@ -1,9 +1,9 @@
 """Validation of Armada states that come from outside.
 
-`valid` accepts every state that play can reach, and every determinised one. It refuses concealed
-states of a game with cards, because these are incomplete. Every accepted state can be played to its
-end: pieces and cards are conserved, numbers are in their ranges, and derived values equal those
-that the rules would derive.
+`valid` accepts every state that play can reach, and every result of `determinise`. It refuses the
+results of `conceal` in a game with cards, because cards are missing from them. Every accepted state
+can be played to its end: pieces and cards are conserved, numbers are in their ranges, and derived
+values equal those that the rules would derive.
 
 `pieces` checks pieces, cards and dice. `course` checks turns and the end. `chain` checks the open
 decision.
