@@ -1,4 +1,4 @@
-"""Checks for any state of any game that exactly the actions of the mask are accepted."""
+"""Checks that a game accepts exactly the actions in the mask, for any state of any game."""
 
 from __future__ import annotations
 

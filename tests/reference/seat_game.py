@@ -16,7 +16,7 @@ _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB1331
 
 
 def mixed(x: int) -> int:
-    """Return the result of SplitMix64's finaliser, with Python integers."""
+    """Return a hash of 64 bits: the finaliser (last step) of the generator SplitMix64."""
     x = ((x ^ (x >> 30)) * _MIX_1) % _WORD
     x = ((x ^ (x >> 27)) * _MIX_2) % _WORD
     return x ^ (x >> 31)
@@ -61,7 +61,7 @@ def sip_hash(key: bytes, message: bytes) -> int:
 
 
 class Chance:
-    """A random number generator for [0, 1), like the one that a batch has for each game."""
+    """A random number generator that gives the same numbers in [0, 1) as that of a batch's game."""
 
     def __init__(self, seed: int) -> None:
         self.state = _word(seed % _WORD, 1)
@@ -83,7 +83,7 @@ def _word(key: int, wanted_for: int) -> int:
 
 
 class SeatGame:
-    """A game with one learning seat. `players` have the other seats, clockwise from it.
+    """A game with one learning seat. `players` have the other seats, clockwise from that seat.
 
     If the seat is None, it is drawn for each game.
     """
@@ -151,7 +151,8 @@ class SeatGame:
             if mover == self.seat:
                 return
             player = self.players[(mover - self.seat) % self.game.players - 1]
-            plain = type(player) is RandomPlayer  # a compiled loop chooses for this player
+            # A batch chooses for this player in a compiled loop, and gives it no number to see.
+            plain = type(player) is RandomPlayer
             number = self.chance.uniform() if plain else self.chance.draw()
             seats, draws = np.array([mover]), np.array([number])
             seen = self.game.concealed(self.env._states, seats)

@@ -40,7 +40,7 @@ class GameOver(Exception):  # noqa: N818 - not an error
 
 
 class Board:
-    """The state, queries of the state, and the functions that ask for decisions and roll dice."""
+    """The state of a game, with methods that query it, ask for decisions and roll dice."""
 
     def __init__(
         self,
@@ -76,14 +76,14 @@ class Board:
         self.deck, self.played = list(deck), []
         self.seen = self._dealt()
         self.claims: set[str] = set()
-        # Has claims laid in this turn, which the end of this turn does not judge.
+        # The colours that laid their claims in this turn. Its end does not judge these claims.
         self.laid_this_turn: set[str] = set()
         self.turn = self._new_turn(self.playing[0], 0)
         self.interrupted: dict[str, Any] | None = None
         self.turns_ended: int | None = None
         self.idle_turns = 0
         self.pending: dict[str, Any] | None = None
-        # Details of the current chain of decisions: count, due, target, used.
+        # Details of the current chain (decisions that make one order): count, due, target, used.
         self.detail: dict[str, Any] = {}
         self.result: dict[str, Any] | None = None
         self.stage, self.to_move = "preliminary", 0
@@ -94,13 +94,13 @@ class Board:
         self._shuffled: list[str] | None = None
 
     def _dealt(self) -> list[Event]:
-        """Return the first events of `memory`: the deal."""
+        """Return the events of the deal, in the form that `memory` reads."""
         return [("deal", player, card) for player, hand in enumerate(self.hands) for card in hand]
 
     def _fresh(self, name: str) -> dict[str, Any]:
-        """Return an empty territory (ADA-12, ADA-14).
+        """Return a territory as it is at the start of the game (ADA-12, ADA-14).
 
-        Lairs have owners and are explored; the centre is not.
+        Lairs have owners and are explored. Central territories have no owners and are unexplored.
         """
         lair = self.chart[name]["lair"]
         central = lair == "central"
@@ -208,7 +208,7 @@ class Board:
         return [place for place, here in everywhere if here["colour"] == colour]
 
     def is_enemy(self, colour: str | None) -> bool:
-        """Return whether a colour, even the neutral one, does not belong to the acting player."""
+        """Return whether a colour, even the neutral one, is an enemy of the acting player."""
         return colour is not None and self.player_of.get(colour) != self.player
 
     def is_own_second(self, colour: str | None) -> bool:
@@ -218,7 +218,10 @@ class Board:
         return card in self.hands[self.player]
 
     def add_bands(self, place: str, bands: int) -> int:
-        """Add bands of the acting colour from its reserve, as far as it has them (ADA-6)."""
+        """Add bands of the acting colour, at most as many as its reserve has (ADA-6).
+
+        Return the number added.
+        """
         wanted, bands = bands, min(bands, self.reserve[self.colour])
         self.events["ADA-6: fewer bands than wanted"] += bands < wanted
         if bands:
@@ -238,9 +241,9 @@ class Board:
             here["colour"] = None
 
     def remove_bands(self, place: str, bands: int) -> None:
-        """Return lost bands to their reserve.
+        """Remove lost bands from a place and put them into their colour's reserve.
 
-        Losses beyond the bands at the place are ignored (ADA-22).
+        Losses beyond the number of bands at the place are ignored (ADA-22).
         """
         here = self.at(place)
         self.events["ADA-22: excess is void"] += bands > here["bands"]
@@ -303,7 +306,7 @@ class Board:
         self.seen.append(("draw", player, card))
 
     def is_asked(self, player: int, card: str) -> bool:
-        """Return whether a player has the card and is therefore asked for it."""
+        """Return whether a player has a card and is therefore asked whether it plays the card."""
         held = card in self.hands[player]
         if self.cards:
             self.seen.append(("asked" if held else "not asked", player, card))

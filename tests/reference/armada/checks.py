@@ -109,7 +109,7 @@ class Match:
         self.compare()
 
     def compare(self) -> None:
-        """Check that the mask, the description and the turn's seat match the reference."""
+        """Check that mask, description, and the seat whose turn it is, agree with the reference."""
         texts = self.game.actions.legal_texts(self.game.legal_masks(self.states)[0])
         odd = set(texts) ^ self.reference.legal()
         assert not odd, f"legal for the {'kernel' if odd & set(texts) else 'reference'} only: {odd}"
@@ -127,7 +127,7 @@ class Match:
         }
 
     def _load_dice(self, action: int, dice: list[list[Any]]) -> None:
-        """Give the state a random number generator whose next rolls show these faces."""
+        """Give the state a random number generator with which the action rolls these dice."""
         trial = self.states.copy()
         for rng in range(100_000):
             trial[:] = self.states
@@ -155,8 +155,7 @@ def write_position(game: Game, states: States, position: dict[str, Any]) -> None
     """Write the result of `describe` at the stage "order", outside raids, into `states[0]`.
 
     The options, the chart and the random number generator do not change, because the description
-    does
-    not contain them.
+    does not contain them.
     """
     s = states[0]
     owners = {name: number for number, name in enumerate(COLOURS)}
@@ -225,15 +224,16 @@ def check_game(
         variant: options of the game.
         seed: the seed of the deal and of the random choices.
         way: "random" for random play from the deal, "position" for random play from a random
-            position, or "greedy" for greedy play from the deal.
-        decisions: the largest number of decisions.
-        sample: the share of states for the expensive checks; all states get the other checks.
+            position, or "greedy" for play of the scripted player from the deal.
+        decisions: the maximum number of decisions.
+        sample: the fraction of the states for which the expensive checks run. The other checks run
+            for all states.
 
     Returns:
         Counts of the special cases that occurred.
 
     Raises:
-        AssertionError: the two disagree, or the kernel breaks a guarantee.
+        AssertionError: the implementations disagree, or the kernels break a guarantee.
     """
     game = make_game("armada", **variant)
     rng = random.Random(f"{variant} {seed}")
@@ -354,7 +354,7 @@ def check_observation(match: Match, seat: int, observation: NDArray[np.float32])
 
 
 def dealt_by_hand(match: Match, seat: int, rng: random.Random) -> States:
-    """Return a copy of the state with other cards that `seat` does not know, and another `rng`."""
+    """Return a copy of the state with another `rng`, and other cards where `seat` knows none."""
     view, game = match.view, match.game
     looked = len((view["pending"] or {}).get("looked", ()))
     known = looked if seat == view["to_move"] else 0
@@ -378,7 +378,7 @@ def dealt_by_hand(match: Match, seat: int, rng: random.Random) -> States:
 
 
 def _hands(places: list[list[str]], own: list[str], seat: int) -> list[list[str]]:
-    """Return the hands of all players. `places` has the deck first, then the hands of others."""
+    """Return all hands, by seat. `places` has the deck first, then the hands of the other seats."""
     return [*places[1 : seat + 1], own, *places[seat + 1 :]]
 
 
@@ -450,11 +450,10 @@ def check_games(
 
 
 def check_random_games(variant: dict[str, Any], seeds: range, sample: float) -> Counter[str]:
-    """Check a game for each seed: of ten, eight from random positions and two from the deal.
+    """Check a game for each seed. Of ten games, eight start from random positions, two from deals.
 
-    One of these two has random players, the other has scripted ones. Most games start from
-    positions,
-    because they reach more rules in fewer decisions.
+    Of these two, one has random players and the other scripted players. Most games start from
+    positions, because such games reach more rules in fewer decisions.
     """
     occurred: Counter[str] = Counter()
     for seed in seeds:

@@ -1,9 +1,9 @@
 """A slow, plain reference of Armada, written only from the rules page (ADA-1 to ADA-37).
 
 It shares no code with the kernels. The whole game is one generator that reads like the rules. It
-yields at every decision and receives the text of the decision, so a chain of decisions is a few
-lines of straight code. The reference does not roll dice: it receives dice and shuffles, and checks
-that they are possible.
+yields at every decision and receives the text of the decision. So a *chain*, which is an order that
+needs several decisions, is a few lines of straight code. The reference does not roll dice: it
+receives dice and shuffles, and checks that they are possible.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from reference.armada.orders import Orders
 
 
 class Armada(Orders):
-    """A game: `view()` is the `describe` of the rules page, `legal()` and `play(...)` play.
+    """A game. `view()` returns the description of the rules page. `legal()` and `play()` play it.
 
-    Its arguments are the chart as plain types, the options, and the deal: neutral, hands, deck.
+    The arguments are those of `Board`: the chart as plain types, the options, and the deal (neutral
+    colour, hands and deck).
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -40,7 +41,7 @@ class Armada(Orders):
     # --- public methods --------------------------------------------------------------------------
 
     def legal(self) -> set[str]:
-        """Return the notations of the current decision, or none when the game is over."""
+        """Return the notations of all legal actions, or none when the game is over."""
         return set() if self.result else set(self._options)
 
     def play(
@@ -52,7 +53,7 @@ class Armada(Orders):
         """Play a decision.
 
         Args:
-            text: the notation.
+            text: the notation of the action.
             chance: the dice that the decision rolls, as (die, face).
             deck: the order of the deck after a shuffle, or None.
         """
@@ -168,15 +169,15 @@ class Armada(Orders):
         self.detail = {}
 
     def _strength(self, colour: str) -> int:
-        """Return the number of bands at the start (ADA-10, ADA-11, ADA-12)."""
+        """Return the number of bands of a colour at the start (ADA-10, ADA-11, ADA-12)."""
         if self.neutral is None:
             return 18
         return 20 if colour == self._farthest(self.neutral) else 15
 
     def _farthest(self, colour: str) -> str:
-        """Return the farthest lair.
+        """Return the lair that is farthest from a colour's lair.
 
-        Of several, the next but one in play order is first (ADA-12).
+        Of equally far lairs, the opposite one (next but one in play order) is chosen (ADA-12).
         """
         cities = {c: [n for n in self.lair(c) if self.chart[n]["city"]] for c in COLOURS}
         others = [COLOURS[(COLOURS.index(colour) + k) % 4] for k in (2, 1, 3)]
@@ -214,10 +215,7 @@ class Armada(Orders):
         self._end_turn()
 
     def _spend(self) -> Chain:
-        """Ask for the orders of a turn or raid.
-
-        It ends when no other order is possible (ADA-15).
-        """
+        """Ask for the orders of a turn or raid, until `end` or until none is possible (ADA-15)."""
         while orders := self._orders():
             order = yield from self._ask(self.player, "order", orders | {"end"})
             if order == "end":

@@ -2,8 +2,8 @@
 
 The events are (what, player, card or cards), in order: "deal" (a card of the first hand), "look"
 (cards that a strategist sees before it takes one), "draw" (a card into a hand), "play" (a card out
-of a hand), "asked" and "not asked" (about a card). The knowledge is computed from all events each
-time, which is slow.
+of a hand), "asked" and "not asked" (whether a player was asked to play a card, which happens only
+if it has the card). The knowledge is computed from all events each time, which is slow.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Event = tuple[str, int, Any]
 
 
 def known(events: Sequence[Event], hands: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    """Return `known` of `describe`: what each player remembers, and what is known about it."""
+    """Return the entry `known` of `describe`: knowledge of each player, and about each player."""
     found = []
     for seat in range(len(hands)):
         certain, drawn = _in_deck(events, seat, len(hands))
@@ -28,7 +28,7 @@ def known(events: Sequence[Event], hands: Sequence[Sequence[str]]) -> list[dict[
 
 
 def _in_deck(events: Sequence[Event], seat: int, players: int) -> tuple[Counter[str], list[int]]:
-    """Return the cards that a seat knows in the deck, and how many others have drawn since."""
+    """Return the cards that a seat saw in the deck, and how many each player has drawn since."""
     certain: Counter[str] = Counter()
     drawn = [0] * players
     held = [0] * players
@@ -43,13 +43,13 @@ def _in_deck(events: Sequence[Event], seat: int, players: int) -> tuple[Counter[
         elif what == "draw":
             drawn[who] += 1
         elif what == "play" and drawn[who]:
-            certain -= Counter([card])  # it may be one of these cards
+            certain -= Counter([card])  # the played card may be one of the cards seen in the deck
             drawn[who] = min(drawn[who], held[who])
     return certain, drawn
 
 
 def _holds(events: Sequence[Event], player: int, card: str) -> bool | None:
-    """Return whether a player is known to have an answer card, by the last event about it."""
+    """Return whether a player is known to have a card that answers (None: it is unknown)."""
     says: bool | None = None
     for what, who, about in events:
         if who == player and what == "draw":

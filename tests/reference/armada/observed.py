@@ -28,8 +28,8 @@ STAGES = [
 def observed_blocks(view: dict[str, Any], seat: int, game: Armada) -> dict[str, Any]:
     """Return the blocks of the observation in real units, as nested lists.
 
-    `view` is the whole description. `game` gives the chart and values that a description lacks: the
-    count of ADA-26, and details of the current chain of decisions.
+    `view` is the whole description. `game` provides the chart and values that a description lacks:
+    the count of ADA-26, and details of the current chain (the decisions that make one order).
     """
     lands, ships, turn = view["territories"], view["ships"], view["turn"]
     nothing = {"colour": None, "bands": 0, "gold": 0}
@@ -92,7 +92,11 @@ def observed_blocks(view: dict[str, Any], seat: int, game: Armada) -> dict[str, 
 
 
 def perspective(view: dict[str, Any], seat: int, game: Armada) -> str:
-    """Return the deciding colour if it is the seat's, else the seat's next colour in play order."""
+    """Return the colour from whose view a seat observes: the first of `colours` in the blocks.
+
+    This is the deciding colour if it belongs to the seat, otherwise the seat's next colour in play
+    order.
+    """
     turn, stage = view["turn"], stage_name(view)
 
     def following(colour: str, player: int) -> str:
@@ -109,7 +113,7 @@ def perspective(view: dict[str, Any], seat: int, game: Armada) -> str:
 
 
 def stage_name(view: dict[str, Any]) -> str:
-    """Return the stage of a description, divided more finely."""
+    """Return the stage as the observation names it, which distinguishes more stages than `view`."""
     stage: str = view["turn"]["stage"]
     words = {text.split()[0] for text in view["legal"]}
     if stage == "preliminary":

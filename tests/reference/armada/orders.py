@@ -34,21 +34,21 @@ class Offers(Board):
         return texts
 
     def _launches(self) -> Iterable[str]:
-        """ADA-16."""
+        """Yield the legal launches (ADA-16)."""
         for name in self.owned():
             if self.land[name]["ship"]:
                 for square in self.near[name] - set(self.land) - set(self.ships):
                     yield f"launch {name} {square}"
 
     def _sails(self) -> Iterable[str]:
-        """ADA-20."""
+        """Yield the legal voyages (ADA-20)."""
         for square, ship in self.ships.items():
             if ship["colour"] == self.colour:
                 for other in self.near[square] - set(self.land) - set(self.ships):
                     yield f"sail {square} {other}"
 
     def _moves(self) -> Iterable[str]:
-        """ADA-17."""
+        """Yield the legal moves of bands (ADA-17)."""
         for place in self.manned():
             for other in self.near[place]:
                 if self._may_enter(other):
@@ -65,11 +65,11 @@ class Offers(Board):
         return False
 
     def _room(self, square: str) -> int:
-        """ADA-19."""
+        """Return how many more bands and gold fit on a ship (ADA-19)."""
         return ROOM - self.ships[square]["bands"] - self.ships[square]["gold"]
 
     def _explorable(self) -> list[str]:
-        """ADA-21."""
+        """Return the territories that may be explored (ADA-21)."""
         manned = set(self.manned())
         return [
             name
@@ -78,7 +78,7 @@ class Offers(Board):
         ]
 
     def _attacks(self) -> Iterable[str]:
-        """ADA-22."""
+        """Yield the legal attacks (ADA-22)."""
         for place in self.manned():
             if self.at(place)["bands"] >= 2:
                 for other in self.near[place]:
@@ -87,7 +87,7 @@ class Offers(Board):
                         yield f"attack {place} {other}"
 
     def _scuttlable(self) -> Iterable[str]:
-        """ADA-24."""
+        """Yield the places of ships that may be scuttled (ADA-24)."""
         manned = set(self.manned())
         for square, ship in self.ships.items():
             if ship["bands"] == 0 and self.near[square] & manned:
@@ -97,7 +97,7 @@ class Offers(Board):
                 yield name
 
     def _convertible(self, name: str) -> bool:
-        """ADA-25."""
+        """Return whether gold in a territory may be converted to bands (ADA-25)."""
         if self.land[name]["gold"] == 0 or self.reserve[self.colour] == 0:
             return False
         if self.chart[name]["city"]:
@@ -106,7 +106,7 @@ class Offers(Board):
         return self.chart[name]["post"] is not None and len(self.owned_posts()) >= 3
 
     def _levies(self) -> list[list[str]]:
-        """Return the territories where each band may be enrolled now (ADA-31)."""
+        """Return a list of possible territories for each band that may be enrolled now (ADA-31)."""
         if not self.enrolment or self.turn["enrolled"]:
             return []
         lairs = [self.owned_in(lair) for lair in COLOURS if len(self.owned_in(lair)) >= 4]
@@ -182,7 +182,7 @@ class Orders(Offers):
         self.ships[other] = self.ships.pop(square)
 
     def _do_move(self, origin: str, target: str) -> Chain:
-        """ADA-17, ADA-18."""
+        """Move bands and gold, after the decisions how many (ADA-17, ADA-18)."""
         self.pending["numbers"] = []
         source, room = self.at(origin), self._room(target) if target in self.ships else BANDS + GOLD
         bands = yield from self._ask_number("count", range(1, min(source["bands"], room) + 1))
@@ -199,7 +199,7 @@ class Orders(Offers):
             here["owner"] = self.colour
 
     def _do_explore(self, name: str, factor: int = 1) -> None:
-        """ADA-21."""
+        """Explore a territory (ADA-21)."""
         if self.chart[name]["post"] == "Centre":
             self.events["ADA-21: double at the Centre"] += 1
             factor *= 2
@@ -209,7 +209,7 @@ class Orders(Offers):
         self.land[name]["explored"], self.land[name]["owner"] = True, "tribes"
 
     def _do_attack(self, origin: str, target: str) -> Chain:
-        """ADA-22, with the answer cards of ADA-32."""
+        """Attack (ADA-22). Each side may answer the roll with a card (ADA-32)."""
         roll = self._roll("combat")
         self.pending["roll"] = ["combat", roll]
         attacked = self.player_of.get(self.at(target)["colour"])
@@ -240,7 +240,7 @@ class Orders(Offers):
         return True
 
     def _do_scuttle(self, place: str) -> None:
-        """ADA-24."""
+        """Scuttle a ship (ADA-24)."""
         if place in self.land:
             self.land[place]["ship"] = False
         else:
@@ -248,12 +248,12 @@ class Orders(Offers):
         self.box += 1
 
     def _do_convert(self, name: str) -> None:
-        """ADA-25."""
+        """Convert gold to bands (ADA-25)."""
         self.spend_gold(name)
         self.add_bands(name, 4)
 
     def _do_enrol(self) -> Chain:
-        """ADA-31."""
+        """Enrol bands, after a decision about the place of each (ADA-31)."""
         groups = self._levies()
         self.turn["enrolled"] = True
         for placed, group in enumerate(groups):
@@ -262,7 +262,7 @@ class Orders(Offers):
             self.add_bands(name, 1)
 
     def _do_buy(self) -> Chain:
-        """ADA-32."""
+        """Buy a card, after a decision about the place of each gold paid (ADA-32)."""
         for paid in range(2):
             self.detail = {"due": 2 - paid}
             place = yield from self._ask_place("pay", self._purses())
@@ -310,12 +310,12 @@ class Orders(Offers):
         yield from self._play_natives(2)
 
     def _note_used(self, used: list[str], names: list[str], due: int) -> None:
-        """Store the territory that the card may not use again, and the rolls left (ADA-35)."""
+        """Store the number of rolls left, and the territory that may not be used again (ADA-35)."""
         self.detail = {"due": due, "used": next((name for name in used if name not in names), None)}
 
     @staticmethod
     def _another(names: list[str], used: list[str]) -> list[str]:
-        """Return the possible second territories: other ones, if there are any (ADA-35)."""
+        """Return the territories not used yet, or all if none are left (ADA-35)."""
         return [name for name in names if name not in used] or names
 
     def _play_strategist(self) -> Chain:

@@ -17,8 +17,7 @@ class Wanderer:
     """A random player with a bias towards goals, because uniform play never leaves the lair.
 
     Each player has a mood for the whole game. Settlers go to posts, enemy cities and unexplored
-    land.
-    Hunters go to enemy bands. Idlers soon end their turns.
+    land. Hunters go to enemy bands. Idlers soon end their turns.
     """
 
     def __init__(self, rng: random.Random, players: int, fierce: bool = False) -> None:
@@ -79,9 +78,9 @@ class Wanderer:
 
 
 def random_position(game: Armada, rng: random.Random) -> dict[str, Any]:
-    """Return a possible position with many pieces in the middle of a turn, as from `describe`.
+    """Return a valid random position in the middle of a turn, in the form of `describe`.
 
-    `game` gives the chart and the options.
+    The position has many pieces. `game` provides the chart and the options.
     """
     while True:
         view = _random_view(game, rng)
@@ -130,12 +129,12 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
     squares = rng.sample([p for p in game.near if p not in game.land], ships_at_sea)
     docks = rng.sample([n for n in game.land if game.chart[n]["city"]], ships_on_land)
     land = {name: _random_land(game, name, rng) | {"ship": name in docks} for name in game.land}
-    if rng.random() < 0.4:  # a colour is in victory, or nearly (ADA-27)
+    if rng.random() < 0.4:  # a colour is in victory (ADA-27), or nearly
         master = rng.choice(strong)
         for name in land:
             if game.chart[name]["post"]:
                 land[name] |= {"owner": master, "explored": True}
-    if beaten:  # the others have only one band, and two territories of its colour (ADA-29)
+    if beaten:  # the others have one band in all, and two territories (ADA-29)
         weak = [name for name in land if land[name]["owner"] in {*game.playing} - {*strong}]
         kept = [name for name in weak if land[name]["owner"] == last][:2]
         for name in weak:

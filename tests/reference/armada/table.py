@@ -1,4 +1,4 @@
-"""Positions of Armada made by hand for the rule tests, played by kernels and reference together."""
+"""Positions of Armada made by hand for the rule tests. Kernels and reference both play them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Dice = list[tuple[str, int]]
 
 
 class Table:
-    """A table to set up a position, which the kernels and the reference then play.
+    """A position of Armada to set up, which the kernels and the reference then play.
 
     At first every colour owns its lair, with five bands at its `home`. All ships are in the box,
     nothing is explored, hands are empty, and it is the first colour's turn. `put`, `sea`, `own`,
-    `hand` and `turn` change the position. `legal` and `play` start the game from it.
+    `hand` and `turn` change the position. The first call of `legal` or `play` starts the game.
     """
 
     GARRISON = 5
@@ -54,7 +54,7 @@ class Table:
         return [name for name, land in self.chart.items() if land["lair"] == colour]
 
     def home(self, colour: str) -> str:
-        """Return where a lair's bands begin: its last inland territory without a city."""
+        """Return the territory with a lair's bands at first: its last inland one without a city."""
         lair = self.lair(colour)
         return [n for n in lair if self.inland(n) and not self.chart[n]["city"]][-1]
 
@@ -77,7 +77,7 @@ class Table:
         return next(name for name in self.lair(lair) if self.coast(name))
 
     def plain_neighbours(self, lair: str) -> tuple[str, str]:
-        """Return two neighbouring territories of a lair without a city or post."""
+        """Return two neighbouring territories of a lair that have no city or post."""
         plain = {n for n in self.lair(lair) if not (self.chart[n]["city"] or self.chart[n]["post"])}
         return next((a, b) for a in sorted(plain) for b in sorted(self.near[a] & plain))
 
@@ -143,7 +143,7 @@ class Table:
             assert self.reference.stage == "order", "the position ends the turn by itself"
 
     def legal(self, *verbs: str) -> set[str]:
-        """Return the legal notations, or with `verbs` those that start with one of them."""
+        """Return the legal notations, or only those that start with one of `verbs`."""
         self._begin()
         return {
             text
@@ -152,7 +152,7 @@ class Table:
         }
 
     def play(self, *texts: str, dice: Dice | None = None) -> None:
-        """Play decisions in sequence. The last one rolls `dice`."""
+        """Play some decisions. `dice` are the dice that the last decision rolls."""
         self._begin()
         for text in texts[:-1]:
             self.match.play(text)
@@ -175,6 +175,6 @@ class Table:
 
     @property
     def winners(self) -> list[int] | None:
-        """Return the winners, none if the turn limit ended the game. None: the game continues."""
+        """Return the winners ([] after the turn limit), or None if the game is not over."""
         result = self.view["result"]
         return None if result is None else result["winners"]

@@ -52,7 +52,7 @@ def variant_name(variant: dict[str, Any]) -> str:
 
 
 def board_of(game: Game) -> str:
-    """Return the option `board`, which the options lack if it is the whole board."""
+    """Return the value of the option `board`, which is missing if it has its default."""
     return str(game.options.get("board", "whole"))
 
 
@@ -80,8 +80,8 @@ def mirror(game: Game, state: State) -> Armadora:
 def random_choice(rng: random.Random) -> Choose:
     """Return a function that draws a kind of action by random weights, then an action of this kind.
 
-    The weights differ between games. Some games are long and fill the board, some are short, and in
-    some the powers come last.
+    The weights differ between games. So some games are long and fill the board, some are short, and
+    in some the powers are used last.
     """
     weight: dict[str, float] = {kind: 10 ** rng.uniform(-3, 1) for kind in "PWR"}
     weight |= {kind: 10 ** rng.uniform(-3, 1) for kind in ("orc", "goblin", "elf", "mage")}
@@ -110,16 +110,17 @@ def check_game(
     Args:
         game: the variant.
         seed: the seed of the deal.
-        choose: picks the action; its ValueError or IndexError ends the game at once.
+        choose: a function that picks the action. If it raises a ValueError or IndexError, the game
+            ends immediately.
         rng: the random numbers of the checks.
-        sample: the share of states for the slow checks (`describe` and the observation, every
-            refusal, a permutation by hand); all states get the other checks.
+        sample: the fraction of the states for which the slow checks run (`describe` and the
+            observation, every refusal, a permutation by hand). The other checks run for all states.
 
     Returns:
         Counts of the special cases that occurred.
 
     Raises:
-        AssertionError: the two disagree, or the kernel breaks a guarantee.
+        AssertionError: the implementations disagree, or the kernels break a guarantee.
     """
     played: list[str] = []
     try:
@@ -265,13 +266,13 @@ def _differences(one: dict[str, Any], other: dict[str, Any]) -> str:
 
 
 def check_permuted(game: Game, state: State, reference: Armadora, rng: random.Random) -> None:
-    """Check that exchanging hidden information by hand changes nothing that a seat can see."""
+    """Check that a shuffle of the hidden information changes nothing that a seat can see."""
     for seat in range(game.players):
         other = np.full(1, state)
         other["rng"] = rng.getrandbits(64)
         for player in range(game.players):
             _permute(other[0], reference, player, seat, rng)
-        # The view shows everything then, but observations do not (ARM-36).
+        # After the end, `describe` shows everything, but observations do not (ARM-36).
         if reference.stage == "over":
             _assert_same_views(game, np.full(1, state), other, np.array([seat]))
             continue
@@ -319,7 +320,7 @@ def _assert_same_views(
 
 
 def check_secrets(game: Game, history: States, rng: random.Random) -> None:
-    """Check that new deals of hidden information are valid and that no seat notices them."""
+    """Check that new deals of the hidden information are valid, and look the same to the seat."""
     states = np.repeat(history, game.players)
     seats = np.tile(np.arange(game.players), history.size)
     seeds = np.array([rng.getrandbits(63) for _ in range(states.size)])
@@ -342,7 +343,7 @@ def _bits(words: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def check_warriors(game: Game, states: States) -> None:
-    """Check in every state that hand and board of a player have the Warriors of ARM-7."""
+    """Check in every state that each player's hand and board have the Warriors of ARM-7."""
     held = _bits(states["warriors"])
     for player in range(game.players):
         squares, hand = held[:, player], states["hand"][:, player]
@@ -370,7 +371,7 @@ def check_conserved(game: Game, history: States, played: list[str]) -> None:
     assert (history["gold"] == history["gold"][0]).all(), "gold moves"
     palisades = (_bits(history["east"]) | _bits(history["south"])).sum(axis=1)
     both = (_bits(history["east"]) & _bits(history["south"])).sum(axis=1)
-    supply = 8 if mini else 35  # the mini board starts with seven of them
+    supply = 8 if mini else 35  # seven of the mini board's eight palisades are there at the start
     assert (palisades + both + history["palisades_left"] == supply).all(), "palisades not conserved"
     kinds = np.array([kind_of(text) for text in played])
     orcs = np.concatenate([[0], np.cumsum(kinds == "orc")])
@@ -387,7 +388,7 @@ def check_conserved(game: Game, history: States, played: list[str]) -> None:
 def check_repeats(
     game: Game, seed: int, played: list[str], history: States, rng: random.Random
 ) -> None:
-    """Check that seed and actions give the same bytes again, even from a copy of any state."""
+    """Check that seed and actions give the same bytes again, even from a copy of a random state."""
     actions = np.array([game.actions.id(text) for text in played], np.int64)
     middle = rng.randint(0, len(played))
     for first, states in (

@@ -1,7 +1,8 @@
 """A slow, plain reference of Armadora, written from the rules page.
 
 It shares no code with the compiled rules. Squares, lines and actions are strings in the notation,
-the board is sets and dicts, and ARM-12 is tested by placing the palisade and filling the board.
+and the board consists of sets and dicts. ARM-12 is tested by placing the palisade, and finding the
+territories on both sides by flood fill.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def _beside(square: str, columns: int, rows: int) -> str | None:
     return COLUMNS[column] + ROWS[row] if column < len(COLUMNS) and row < len(ROWS) else None
 
 
-# ARM-3; the lines between columns come first.
+# The lines of ARM-3. Those between columns come first.
 LINES = [f"{a}-{b}" for a in SQUARES if (b := _beside(a, 1, 0))] + [
     f"{a}-{b}" for a in SQUARES if (b := _beside(a, 0, 1))
 ]
@@ -62,9 +63,9 @@ def territories(palisades: Collection[str]) -> list[set[str]]:
 
 
 def allows(palisades: Collection[str], line: str) -> bool:
-    """Return whether every territory has 4 squares after a palisade on `line` (ARM-12).
+    """Return whether every territory has at least 4 squares after a palisade on `line` (ARM-12).
 
-    Only the territories on both sides of the line can become smaller.
+    Only the territories on both sides of the line are tested, because only they can be smaller.
     """
     if line in palisades:
         return False
@@ -95,7 +96,7 @@ def warriors_of(players: int, board: str) -> dict[int, int]:
 
 @cache
 def kind_of(text: str) -> str:
-    """Return `W`, `P`, `stop`, `pass`, `R` or the name of a power."""
+    """Return the kind of an action: `W`, `P`, `stop`, `pass`, `R` or the name of a power."""
     word = text.split()[0]
     return "W" if word.startswith("W") else word
 
@@ -152,12 +153,12 @@ class Armadora:
         self.reinforcements = [int(advanced)] * players
         self.passed = [False] * players
         self.seen: list[set[str]] = [set() for _ in range(players)]
-        # Value that the Mage has read since its player's last action.
+        # Square of the Warrior that each player's Mage read in the player's last action, or None.
         self.looking_at: list[str | None] = [None] * players
         self.to_move, self.stage = 0, "turn"  # ARM-8
-        self._legal: set[str] | None = None  # cache of `legal` until the next action,
-        self._open: list[str] | None = None  # of `open_lines`
-        self._territories: list[set[str]] | None = None  # and `territories` until a palisade
+        self._legal: set[str] | None = None  # cache of `legal`, until the next action
+        self._open: list[str] | None = None  # cache of `open_lines`, until the next palisade
+        self._territories: list[set[str]] | None = None  # cache of `territories`, until then too
 
     # --- sides and board -------------------------------------------------------------------------
 
@@ -177,18 +178,18 @@ class Armadora:
         return self._territories
 
     def open_lines(self) -> list[str]:
-        """Return the lines that may take a palisade, if one is left (ARM-12)."""
+        """Return the lines on which a palisade is legal if a palisade is left (ARM-12)."""
         if self._open is None:
             inside = [line for line in LINES if self.squares.issuperset(line.split("-"))]
             self._open = [line for line in inside if allows(self.palisades, line)]
         return self._open
 
     def free(self) -> list[str]:
-        """ARM-11."""
+        """Return the squares on which a Warrior may be placed (ARM-11)."""
         return [s for s in SITES if s in self.squares and s not in self.warriors]
 
     def full(self, squares: set[str]) -> bool:
-        """ARM-27."""
+        """Return whether a territory is full: each square has a Warrior or a mine (ARM-27)."""
         return all(square in self.warriors or square in MINES for square in squares)
 
     def present(self, player: int, squares: set[str]) -> bool:
@@ -222,7 +223,7 @@ class Armadora:
         return {f"{prefix}W{value} {square}" for square in self.free() for value in held}
 
     def _reinforcement_actions(self) -> set[str]:
-        """ARM-28."""
+        """Return the legal reinforcements (ARM-28)."""
         if not self.reinforcements[self.to_move]:
             return set()
         return {
@@ -241,7 +242,7 @@ class Armadora:
         return None
 
     def _power_actions(self) -> set[str]:
-        """ARM-22 to ARM-26."""
+        """Return the legal actions that use the character's power (ARM-22 to ARM-26)."""
         player = self.to_move
         if self.characters is None or not self.powers[player]:
             return set()
@@ -261,7 +262,7 @@ class Armadora:
         }
 
     def _targets(self, player: int) -> list[str]:
-        """ARM-26."""
+        """Return the squares of the Warriors at which an Elf may shoot (ARM-26)."""
         return [
             square
             for squares in self.territories()
@@ -305,7 +306,7 @@ class Armadora:
             self._end_turn()
 
     def _use_power(self, words: list[str]) -> None:
-        """ARM-23 to ARM-26."""
+        """Apply an action that uses a power (ARM-23 to ARM-26)."""
         power, place = words[0], words[-1]
         if power == "mage":
             self.seen[self.to_move].add(place)
@@ -328,13 +329,13 @@ class Armadora:
         self._open = self._territories = None
 
     def _go_on(self, stage: str, unless: set[str]) -> None:
-        """Let the same player act again, unless only the actions `unless` are possible."""
+        """Let the same player act again, or end the turn if only `unless` would be legal."""
         self.stage = stage
         if self.legal() == unless:
             self._end_turn()
 
     def _end_turn(self) -> None:
-        """ARM-8, ARM-14, ARM-15."""
+        """Give the turn to the next player, or end the game (ARM-8, ARM-14, ARM-15)."""
         self._legal = None
         if all(self.passed):
             self.stage = "over"
@@ -377,7 +378,11 @@ class Armadora:
         return winners(self.piles())
 
     def returns(self, reward: str) -> list[float]:
-        """Return each player's return: "win", the winners share all stakes; "gold", the margin."""
+        """Return each player's return.
+
+        With the reward "win", the winners share all stakes. With "gold", the return is the lead in
+        gold over the mean of the other sides, divided by 40.
+        """
         gold, winners = [sum(wins) for wins in self.piles()], self.winners()
         stake = 1 / (self.sides - 1)
         by_side = []
@@ -400,9 +405,9 @@ class Armadora:
         return self.peek and (warrior.player == seat or square in self.seen[seat])
 
     def known(self, seat: int | None) -> dict[str, Any]:
-        """Return the Warriors and hands as a seat knows them from play.
+        """Return the Warriors and hands as far as a seat knows them. None knows all.
 
-        The observation contains the same.
+        The observation contains the same information.
         """
         return {
             "warriors": {
@@ -424,7 +429,7 @@ class Armadora:
         }
 
     def describe(self, seat: int | None = None) -> dict[str, Any]:
-        """Return the public view, without the name, version and options of the game."""
+        """Return a seat's view (None: everything), without game name, version and options."""
         over = self.stage == "over"
         piles = self.piles() if over else []
         return {

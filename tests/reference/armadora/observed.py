@@ -68,7 +68,7 @@ def _board(view: dict[str, Any]) -> str:
 
 
 def _unseen(view: dict[str, Any], seat: int, player: int) -> list[int]:
-    """Return how many Warriors of a player the seat does not see, by value."""
+    """Return for each value the number of a player's Warriors that the seat does not see."""
     shown = [w["value"] for w in view["warriors"].values() if w["player"] == player]
     in_hand = view["hands"][seat] if player == seat else {}
     return [

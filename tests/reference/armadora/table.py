@@ -14,7 +14,7 @@ from armarl.core.game import Game
 from armarl.games.make_game import make_game
 from reference.armadora.game import kind_of, lines_around
 
-CORNERS = {  # the 2 by 2 squares of each corner hold one mine
+CORNERS = {  # each corner of 2 by 2 squares has one mine
     "top left": ["a1", "b1", "a2", "b2"],
     "top right": ["g1", "h1", "g2", "h2"],
     "bottom left": ["a4", "b4", "a5", "b5"],
@@ -28,8 +28,8 @@ class Table:
     """A game in progress.
 
     Args:
-        gold: the gold that some mines must have; the table searches for such a deal.
-        characters: the characters that the players must have; the search includes them.
+        gold: the gold that some mines must have. The table searches for a deal with this gold.
+        characters: the characters that the players must have in this deal.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Table:
         return set(self.game.actions.legal_texts(self.game.legal_masks(self.states)[0]))
 
     def legal_of(self, kind: str) -> set[str]:
-        """Return the legal actions that start with a word, without that word."""
+        """Return the legal actions that start with the word `kind`, without that word."""
         return {text[len(kind) + 1 :] for text in self.legal if text.startswith(f"{kind} ")}
 
     def view(self, seat: int | None = None) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Table:
         return True
 
     def wall(self, *regions: list[str]) -> Table:
-        """Close territories with palisades, one for each turn, by any player."""
+        """Close territories with palisades. Each player in turn places one palisade."""
         for region in regions:
             for line in lines_around(region):
                 if line not in self.palisades:
@@ -142,7 +142,7 @@ def _deals(game: Game) -> States:
 
 
 def _seed(game: Game, gold: dict[str, int], characters: str | None) -> int:
-    """Return the first seed with such a deal."""
+    """Return the first seed whose deal has this gold and these characters."""
     deals = _deals(game)
     views = game.describe(deals[0])
     mines = list(views["gold"])
