@@ -124,6 +124,7 @@ def _points_around(
     """Return the points of three sides and the free squares around a mine.
 
     Each square is weighted by its number of steps from the mine.
+    """
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(s, ring)
     step_weight = _step_weight(s, squares)
