@@ -24,7 +24,7 @@ from numpy.typing import NDArray
     PARTNER_POST_GOAL,  # goal: a post of that other colour, if the acting colour has the Centre
     BREAK_GOAL,  # goal: a territory of an enemy that has claimed victory
     BREAK_POST_GOAL,  # goal: a post of such an enemy
-    NEARLY_GOAL,  # goal: a city of another player who needs at most one more city (ADA-27)
+    NEARLY_GOAL,  # goal: a city of another player's colour that needs at most one more (ADA-27)
     MAN_GOAL,  # goal: a post of the colour with too few bands to hold it
     MAN_VICTORY_GOAL,  # goal: such a post, if the colour is in victory
     MAN_CITY_GOAL,  # goal: a city of the colour in an enemy lair with too few bands to hold it
@@ -39,7 +39,7 @@ from numpy.typing import NDArray
     DISCOVER,  # additional cost of a place that must be explored first
     FIGHT,  # additional cost of a place with defenders
     FIGHT_BAND,  # additional cost per defender, in quarters
-    TAKE,  # maximum cost of a territory for which taking it has TAKE_WORTH
+    TAKE,  # highest cost at which taking a territory is worth TAKE_WORTH
     TAKE_WORTH,  # worth of taking such a territory (the territory's cost is subtracted)
     PASSING,  # maximum number of bands in a move that does not come nearer to a goal
     MOVE_WORTH,  # worth of a move that comes nearer to a goal

@@ -24,8 +24,8 @@ from armarl.games.armada.chart.geography import (
 )
 
 LAIRS = (*COLOURS, CENTRAL)
-# Maximum numbers of items in a chart. The first check only refuses lists that are more than TIMES
-# as long, because borders may be listed twice, and territories have a separate message.
+# Maximum numbers of items in a chart. `check_sizes` refuses only lists that are more than TIMES
+# times as long, because borders may be listed twice, and later checks have better messages.
 MOST = {
     "territories": sum(TERRITORIES_OF.values()),
     "sea squares": MOST_SQUARES,

@@ -9,8 +9,8 @@ A chart file is text in up to three parts. `#` begins a comment.
   along an edge form one sea square, so four or five characters are enough. Sea squares are named
   s1, s2, … in reading order of their first cells.
 - `[territories]`: one line per territory, `symbol name lair island`, followed by `city` or
-  `post Centre` (North, …) if it has one. The lair is a colour or `central`. The order of the lines
-  is also the order of ADA-13.
+  `post Centre` (North, …) if it has one. The lair is a colour or `central`. Bands are spread over a
+  lair in the order of the lines (ADA-13).
 - `[borders]`: corrections to the borders. Places whose cells share an edge have a border;
   `join s3 s9` adds a border and `part s3 s9` removes one.
 

@@ -224,7 +224,10 @@ def _lines(edges: Iterable[Edge]) -> list[list[Corner]]:
 
 
 def _ragged(loop: Iterable[Point]) -> list[Point]:
-    """Move the middle of each stretch of a closed line at random, twice. Its start is the seed."""
+    """Move the middle of each stretch of a closed line at random, twice.
+
+    The start of a stretch seeds its randomness, so a chart is always drawn alike.
+    """
     points = list(loop)
     for level in range(2):
         broken = []

@@ -24,7 +24,7 @@ class Ground:
     Attributes:
         chart: the chart.
         middles: for each place, the point around which its pieces are drawn.
-        boxes: for each place, the box of its outline.
+        boxes: for each place, the bounding box of its outline.
     """
 
     def __init__(self, chart: Chart) -> None:
@@ -103,7 +103,7 @@ class Ground:
 
 
 def _box(points: list[Point]) -> Box:
-    """Return the box around some points."""
+    """Return the bounding box of some points."""
     xs, ys = [x for x, _ in points], [y for _, y in points]
     return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
 

@@ -47,7 +47,11 @@ class _Page:
 
 @lru_cache(maxsize=8)
 def _page(chart: Chart, raster: Raster | None) -> _Page:
-    """Return a chart's page. The cache also needs the map: charts with other maps can be equal."""
+    """Return a chart's page.
+
+    The map is an argument, and so part of the cache's key, because charts with different maps can
+    be equal.
+    """
     return _Page(chart)
 
 

@@ -11,7 +11,7 @@ from armarl.games.armada.drawing import pieces
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-UNDER_MAP = {  # by the words under the map: the sign and its meaning
+UNDER_MAP = {  # for each text in the line under the map: its sign, and the sign's meaning
     "city": Sign(pieces.CITY, "A city. Ships are launched from cities (ADA-16)."),
     "post": Sign(
         pieces.POST, "A trading post. Three of them, the Centre among them, help to win (ADA-27)."

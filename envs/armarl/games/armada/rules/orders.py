@@ -151,9 +151,9 @@ def complete_move(s: State, gold: Int, fixed: State) -> None:
 
 @kernel
 def explore(s: State, territory: Int, factor: Int, fixed: State) -> None:
-    """ADA-21: throw for gold and tribes, and place them and the tribes' flag.
+    """ADA-21: throw for gold and tribes, and place the gold, the tribes and the tribes' flag.
 
-    The throws count `factor` times, and double at the Centre.
+    Both numbers are multiplied by `factor`, and doubled at the Centre.
     """
     if territory == post_place(CENTRE, fixed):
         factor *= 2

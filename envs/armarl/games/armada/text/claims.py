@@ -17,8 +17,8 @@ class Claim(NamedTuple):
 
     Attributes:
         colour: the colour's name.
-        new: whether the claim was laid in the colour's current turn, so that the end of that turn
-            does not judge it.
+        new: whether the claim was made in the colour's current turn, so that it is not judged at
+            the end of that turn.
         this_turn: whether the claim is judged at the end of the current turn.
     """
 
@@ -29,7 +29,7 @@ class Claim(NamedTuple):
 
 def claims_of(state: State) -> Iterator[Claim]:
     """Yield the claims in a state."""
-    in_turn = int(state["colour"][0])  # even while another colour raids
+    in_turn = int(state["colour"][0])  # the colour whose turn it is, even while another one raids
     for number, name in enumerate(COLOURS):
         claim = int(state["claims"][number])
         if claim != NO_CLAIM:

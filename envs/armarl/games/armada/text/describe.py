@@ -47,7 +47,7 @@ def stage_name(stage: int) -> str:
 
 
 def colours_of(view: dict[str, Any], player: int) -> list[str]:
-    """Return a player's colours. With two players, each player has every other colour (ADA-11)."""
+    """Return a player's colours. With two players, each player has every second one (ADA-11)."""
     own = list(view["reserve"])
     return own[player::2] if len(view["hand_sizes"]) == 2 else [own[player]]
 
@@ -102,7 +102,10 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
 
 
 def _territories(s: State) -> Iterator[dict[str, Any]]:
-    """Yield the view of each territory. Fields are read as lists, because kernel calls are slow."""
+    """Yield the view of each territory.
+
+    Fields are read as lists, because compiled functions are slow to call from Python.
+    """
     tribes = CENTRAL * [0] + s["tribes"].tolist()
     ships = int(s["ships"][0])
     owners, bands, gold = (s[name].tolist() for name in ("owner", "bands", "gold"))

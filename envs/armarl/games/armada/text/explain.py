@@ -79,7 +79,7 @@ def explain(game: Game, state: State, action: int) -> str:
 
 
 def asked(game: Game, state: State) -> str:
-    """Return a text about the open decision, which begins with ": ", or an empty text.
+    """Return a text that begins with ": " and says what the player must decide, or "".
 
     The text is empty when an order is due, when the question is whether to raid, and when
     the game is over.

@@ -1,4 +1,4 @@
-"""A turn of Armada in one sentence, from the views of a seat."""
+"""A turn of Armada in one sentence, from one seat's views of the positions."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _move(scene: Scene, ends: list[str], entries: list[_Entry]) -> None:
 
 
 def _sail(name: str, ends: list[str], entries: list[_Entry]) -> None:
-    """Add a launch or a voyage. A voyage from the end of the last one extends its entry."""
+    """Add a launch or a voyage. Sailing on with the ship of the last entry extends that entry."""
     last = entries[-1] if entries else None
     if last and last.kind in ("launch", "sail") and last.places[-1] == ends[0] and name == "sail":
         last.places.append(ends[1])

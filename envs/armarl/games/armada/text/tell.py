@@ -1,4 +1,4 @@
-"""An action of Armada and its effects in words, from the views of a seat."""
+"""An action of Armada and its effects in words, from one seat's views before and after it."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def _dice(scene: Scene) -> Iterator[str]:
 
 
 def _losses(scene: Scene) -> Iterator[str]:
-    """Yield the losses of a fight. An answer to its roll may have completed the fight."""
+    """Yield the losses of a fight if the action completed one: an attack, or the last answer."""
     assert scene.last
     assert scene.before is not None
     pending = scene.before["pending"]
@@ -253,7 +253,7 @@ def _next(scene: Scene) -> Iterator[str]:
 
 
 def _outcome(scene: Scene, winners: list[int]) -> str:
-    """Return the result and its reason in words. They show a newcomer the aim of the game."""
+    """Return the result and its reason in words, so that a newcomer learns the aim of the game."""
     if not winners:
         return "The game is cut short (ADA-26, ADA-30), and nobody has won."
     name = listed([scene.names[winner] for winner in winners])
