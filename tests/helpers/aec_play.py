@@ -14,7 +14,7 @@ def random_action(env, rng):
 
 
 def play_randomly(env, rng, most=10**9):
-    """Play random legal actions until the end, or at most `most` actions. Return the actions."""
+    """Play random legal actions until the end, at most `most`. Return the actions."""
     played = []
     while len(played) < most and not is_over(env):
         played.append(random_action(env, rng))

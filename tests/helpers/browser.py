@@ -51,7 +51,7 @@ class Watched:
             self.complaints.append(f"request: {request.url}")
 
     def serious(self) -> list[str]:
-        """Return the violations that axe-core finds serious or critical."""
+        """Return the accessibility errors that axe-core calls serious or critical."""
         axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
         found = axe.run(self.page).response["violations"]
         return [

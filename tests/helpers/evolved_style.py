@@ -1,7 +1,7 @@
 """Tests of `scripts/experiments/evolve_style.py`.
 
-`test_styles.py` runs this file in a separate process, because here the kernels read styles from
-memory.
+`test_styles.py` runs this file in a separate process, because `evolve_style.py` changes how kernels
+read the style table: from memory, not as a constant.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def test_evolution(tmp_path):
     assert (evolution.means == numbers).all()
 
     def won():
-        """Count wins in the same games, by the numbers of the candidates."""
+        """Return the candidates' returns in the same games, with the numbers in the style table."""
         return evolution._play(np.random.default_rng(1), np.full(GAMES, conqueror), 0.3)
 
     evolution._put(1, np.tile(numbers, (GAMES, 1, 1)))
@@ -34,7 +34,7 @@ def test_evolution(tmp_path):
     assert (won() == ours).all()
     evolution._first[:] = rows
     idle = np.tile(numbers, (GAMES, 1, 1))
-    # A style that never moves, and so wins nothing.
+    # The numbers of a style that never moves, and therefore rarely wins.
     idle[..., evolve_style.NAMES.index("MOVE_WORTH")] = 0
     idle[..., evolve_style.NAMES.index("ODDS")] = 100
     evolution._put(1, idle)
@@ -51,7 +51,7 @@ def test_evolution(tmp_path):
     found = json.loads(path.read_text())
     evolution.means, evolution.generation = np.array(found["numbers"]), found["generation"]
     evolution.step(4.0, 0.2)
-    assert np.array_equal(evolution.means, after)  # the continued evolution has the same numbers
+    assert np.array_equal(evolution.means, after)  # a continued evolution gives the same numbers
     written = evolve_style.as_source(after).replace("{", "{ ").splitlines()[1:-1]
     assert len(written) == len(styles.CONQUEROR)
     assert [line.split(":")[0].strip() for line in written] == evolve_style.NAMES

@@ -1,10 +1,9 @@
-"""A comparison of what the pages send a seat in two games that differ only in hidden information.
+"""A comparison of a server's answers in two games that differ only in hidden information.
 
-The second game has other hidden information in each position, as far as a seat does not know it.
-Actions of others are replaced by actions that look the same to the seat. Then the test makes all
-requests in both games: positions (even old ones), texts, reasons, hints, refusals, actions and
-their
-undoing. Every byte of the answers must be equal.
+In each position of the second game, the information that is hidden from a seat is different.
+Actions of other seats are replaced by actions that look the same to the seat. Then the test makes
+all requests in both games: positions (even old ones), texts, reasons, hints, refusals, actions and
+undo. Every byte of the answers must be equal.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _ONLY = np.zeros(1, np.int64)
 
 
 def course(game: Game, decisions: int, seed: int) -> tuple[list[States], list[int], list[int]]:
-    """Return the states, actions and seats of a random game, until it ends."""
+    """Return states, actions and seats of a random game, at most `decisions`, without the end."""
     player, chance = RandomPlayer(game), game.new_chance(np.array([seed]))
     states, actions, seats = [game.new_states(seed)], list[int](), list[int]()
     while len(actions) < decisions:
@@ -41,9 +40,9 @@ def course(game: Game, decisions: int, seed: int) -> tuple[list[States], list[in
 
 
 def sister(game: Game, states: States, audience: int, seed: int) -> States:
-    """Change the information that an audience does not know, and all later chance.
+    """Return states with other hidden information for an audience, and other random generators.
 
-    Successive states have the same generator, as before, if chance had no part between them.
+    If two states had equal generators, because no chance was between them, they still have.
     """
     chance = states["rng"] ^ np.uint64(0x5DEECE66D)
     for seat in range(game.players) if audience == ONLOOKER else [audience]:
@@ -53,7 +52,7 @@ def sister(game: Game, states: States, audience: int, seed: int) -> States:
 
 
 def alike(game: Game, action: int) -> int:
-    """Return the last action that looks the same to others."""
+    """Return the action with the highest id that looks the same to the other seats."""
     public = game.actions.public_texts
     return len(public) - 1 - public[::-1].index(public[action])
 
@@ -67,7 +66,7 @@ def put(table: Table, states: list[States], actions: list[int], seats: list[int]
 
 
 def answers(pages: Pages, key: str, seat: int | None, version: str, last: int) -> list[Any]:
-    """Ask for everything that an audience may ask for."""
+    """Return the answers to all requests that an audience can make."""
     who = {} if seat is None else {"seat": seat}
     found, have = [pages.get(key, "table"), pages.get(key, "view", since=0, **who)], ""
     for number in {0, last // 2, last - 1, last}:
@@ -96,7 +95,7 @@ def answers(pages: Pages, key: str, seat: int | None, version: str, last: int) -
 
 
 def unrevealing(table: Table, seat: int, actions: list[str]) -> list[str]:
-    """Return the actions of a seat that reveal nothing new to it, in this game or the other one."""
+    """Return those of some actions that would reveal nothing new to the seat that plays them."""
     found, version = [], table.version
     for text in actions:
         states, played, seats = (
@@ -115,10 +114,10 @@ def unrevealing(table: Table, seat: int, actions: list[str]) -> list[str]:
 
 
 def compare(game: Game, folder: Path, decisions: int, seed: int) -> tuple[int, int]:
-    """Compare all answers in a random game after some decisions, for every audience.
+    """Compare all answers, for every audience, in a random game and in its sister.
 
     Returns:
-        The number of comparisons, and in how many of them the positions differed.
+        The number of comparisons, and the number of those in which the positions differed.
 
     Raises:
         AssertionError: an answer contains hidden information.

@@ -23,7 +23,7 @@ HEADERS = {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
 
 
 class Pages:
-    """A server over a folder, and a client of it.
+    """A server with the tables in a folder, and a client of the server.
 
     Attributes:
         house: the tables.

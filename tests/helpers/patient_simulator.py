@@ -1,11 +1,12 @@
 """Make Numba's CUDA simulator faster: threads that need not wait for each other run in turn.
 
-The simulator starts a thread of Python for each simulated thread, and polls them. Here the threads
-of a block run one after another, unless the kernel synchronises them, or a test asks with `at_once`
-for real threads. In these cases the simulator sleeps while it waits, instead of polling.
+The simulator starts a Python thread for each simulated thread, and polls these threads. Here the
+simulated threads of a block run one after another in one Python thread. There are two exceptions:
+kernels that synchronise threads, and code inside `at_once`. For these exceptions, the simulator
+sleeps while it waits, instead of polling.
 
 The loop over all actions in `pack` is compiled, as the rules are. As plain Python it took four
-fifths of the time of a step. With `NUMBA_DISABLE_JIT=1` it is plain Python again.
+fifths of the time of a step. With `NUMBA_DISABLE_JIT=1` it remains plain Python.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from armarl.compiler.decorators import PLAIN_PYTHON, kernel
 from armarl.core import batch_loops
 from armarl.devices import cuda_kernels
 
-LONGEST = 0.001  # seconds between checks, because a thread may begin to wait for the others
+# Seconds between two checks whether a thread has ended or waits for the others.
+LONGEST = 0.001
 run_at_once = BlockManager.run
 compiled_pack = kernel(batch_loops.pack_singly)
 _at_once = False
@@ -37,11 +39,11 @@ def is_alive(thread: Any) -> bool:
 
 
 def run(block: Any, place: tuple[int, ...], *arguments: Any) -> None:
-    """Run the threads of a block."""
+    """Run the threads of a block, in place of Numba's `BlockManager.run`."""
     if _at_once or "syncthreads" in block._f.__code__.co_names:
         run_at_once(block, place, *arguments)
         return
-    # The simulator asks the thread for its place in the grid.
+    # The simulator looks up the place in the grid in the current Python thread.
     thread: Any = threading.current_thread()
     thread.blockIdx = Dim3(*place)
     for place_in_block in np.ndindex(*block._block_dim):
@@ -55,7 +57,7 @@ def pack(mask: NDArray[np.int8], packed: NDArray[np.int32]) -> None:
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """Run all threads of a block at the same time, so that one could disturb another."""
+    """Run the threads of blocks at the same time, to find threads that disturb each other."""
     global _at_once
     _at_once = True
     try:

@@ -23,7 +23,7 @@ def wait_for(come: Callable[[], bool], process: subprocess.Popen[str], seconds: 
     """Wait until a condition on a process is true.
 
     Raises:
-        AssertionError: the process ends before, or `seconds` have passed.
+        AssertionError: the process has ended, or `seconds` have passed, and the condition is false.
     """
     patience = time.monotonic() + seconds
     while not come():

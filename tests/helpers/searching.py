@@ -8,7 +8,7 @@ import tiny
 
 
 def asked(game, number=6, seed=0):
-    """Return positions, seats and random numbers, as a player gets them."""
+    """Return concealed positions, seats and random numbers: the arguments of `Player.choose`."""
     states, seats = tiny.positions(game, number, seed)
     draws = np.random.default_rng(seed).random(states.size)
     return game.concealed(states, seats), seats, draws
@@ -19,9 +19,9 @@ def same(one, other):
 
 
 def won_positions(game, number):
-    """Return positions in which only one seat still plays, and wins if it passes.
+    """Return positions in which only one seat has not passed, and wins if it passes now.
 
-    Hidden information does not matter there.
+    It wins whatever the hidden information is.
     """
     passing, one, chosen, seats = game.actions.id("pass"), np.zeros(1, np.int64), [], []
     for seed in range(2000):

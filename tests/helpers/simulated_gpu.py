@@ -22,7 +22,7 @@ PLAYED, GAMES, PLIES = ([*BASIC, *RICH], 2, 60) if PLAIN_PYTHON else (VARIANTS, 
 
 PAGE = ROOT / "docs" / "environments" / "gpu.md"
 FOUND = re.findall(r"```python no-run\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-EXAMPLES = [text for text in FOUND if "torch.cuda" not in text]  # those need a GPU
+EXAMPLES = [text for text in FOUND if "torch.cuda" not in text]  # torch.cuda needs a real GPU
 
 
 def test_this_is_the_simulator():

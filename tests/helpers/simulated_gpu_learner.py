@@ -29,7 +29,8 @@ from armarl_training.networks.integer_observations import IntegerObservations, K
 from armarl_training.networks.learner_devices import OnCpu, OnGpu
 from armarl_training.run.run import Run, resume_run, start_run
 
-sys.setswitchinterval(1e-4)  # the simulator busy-waits for its threads
+# The simulator busy-waits for its threads, while the threads wait for the interpreter lock.
+sys.setswitchinterval(1e-4)
 
 KUHN = {"game": "kuhn_poker"}
 MINI = {"game": "armadora", "options": {"board": "mini"}}
@@ -62,7 +63,7 @@ def games_of(its_learner):
 
 
 def played_by(its_learner, monkeypatch):
-    """Return the learner's games so far."""
+    """Return a list to which each later rollout of the learner is appended."""
     games, found = games_of(its_learner), []
     play = games.play
 
@@ -75,16 +76,21 @@ def played_by(its_learner, monkeypatch):
 
 
 def compare_rollouts(played, its_played):
-    """Compare to the byte, but log-probabilities approximately; `its_played` holds tensors."""
+    """Compare two rollouts byte for byte, but log-probabilities only approximately.
+
+    The arrays of `its_played` are tensors.
+    """
     ours, theirs = played._asdict(), its_played._asdict()
     for name, array in ours.items():
         assert isinstance(theirs[name], torch.Tensor)
         found = theirs[name].numpy()
         assert (found.dtype, found.shape) == (array.dtype, array.shape), name
-        if name == "lookahead_values":  # only the learner's
+        if name == "lookahead_values":  # compared only for the learner's decisions
             learners = ours["learners"][:-1]
             array, found = array[learners], found[learners]
-        if name == "log_probs":  # sums of exp in another order; near 1, the log is near 0
+        # Sums of exponentials are computed in another order. The absolute tolerance is for
+        # probabilities near 1, whose logarithm is near 0.
+        if name == "log_probs":
             np.testing.assert_allclose(found, array, rtol=5e-7, atol=5e-7)
         else:
             assert found.tobytes() == array.tobytes(), name
@@ -122,8 +128,11 @@ def test_this_is_the_simulator():
 def test_it_learns_what_the_cpu_learns_from_the_same_chance(
     settings, precision, same_chance, tmp_path, monkeypatch
 ):
-    """Rollouts agree to the byte, weights approximately: means are summed in another order."""
-    for module in ("ppo_learner", "rollout.ppo_games"):  # dense passes on both
+    """Check that rollouts are equal byte for byte, and weights approximately.
+
+    Weights differ, because the devices sum means in another order.
+    """
+    for module in ("ppo_learner", "rollout.ppo_games"):  # no incremental passes on the CPU either
         monkeypatch.setattr(
             f"armarl_training.learners.ppo.{module}.use_incremental", lambda *given: False
         )
@@ -148,7 +157,7 @@ def test_it_learns_what_the_cpu_learns_from_the_same_chance(
 
 @variants.every_game
 def test_an_iteration_is_that_of_the_cpu(variant):
-    """Its games agree to the byte; gradients of the same rollout agree approximately."""
+    """Check that games are equal byte for byte, and gradients of the same rollout approximately."""
     with patient_simulator.at_once():
         check_gpu.check_learner(variant.make(), 4, 5)
 
@@ -202,9 +211,11 @@ def test_a_run_changes_its_device_and_back(tmp_path):
 
 @pytest.fixture
 def crossings(monkeypatch):
-    """Count transfers between GPU and host in both directions, and waits."""
+    """Count the calls that move data between GPU and host, or wait for the GPU."""
     count: Counter[str] = Counter()
-    inside = []  # kernel arguments stay on the GPU: the simulator makes them NumPy's
+    # The counted functions that are running. Calls inside them do not count. Neither do calls
+    # inside `_seen`: it makes NumPy arrays for the simulator, but moves nothing on a real GPU.
+    inside = []
 
     def counted(owner, name):
         plain = getattr(owner, name)
@@ -248,7 +259,8 @@ def test_nothing_leaves_the_gpu_while_it_learns_alone(settings, crossings, tmp_p
         its_learner.iterate(0.0)
         crossings.clear()
         its_learner.iterate(0.1)
-        # These are the number of decisions, the sums of statistics, and the last norm.
+        # The three transfers are the number of decisions, the sums of statistics, and the last
+        # gradient norm.
         assert crossings == {"nonzero": 1, "fetch": 1, "__float__": 1}
 
 
@@ -259,12 +271,12 @@ def test_rivals_cost_a_few_counts_in_an_iteration_and_none_in_a_step(crossings, 
         run.learner.iterate(0.0)
         for decisions in (5, 6):
             run.pool.take(run.learner.policy(average=False), decisions)
-        run.learner.iterate(0.0)  # copies their networks
+        run.learner.iterate(0.0)  # copies the networks of the pool's new policies to the GPU
         crossings.clear()
         run.learner.iterate(0.1)
         slots = sum(not isinstance(player, GreedyPlayer) for player in run.pool.players)
-        # To the GPU go lineups and player names. From it come the number of games that each
-        # unscripted player may sit in, and the learner's returns against each opponent.
+        # Lineups and player names move to the GPU. The number of games that each unscripted player
+        # may sit in, and the learner's returns against each opponent, move to the host.
         expected = {"put": 2, "nonzero": 1 + slots, "fetch": 2, "__float__": 1}
         assert crossings == expected
 
@@ -297,7 +309,7 @@ def test_rivals_decide_as_they_do_on_the_cpu(settings, players, tmp_path):
     rivals.begin()
     all_over = play.batch.new_turn()
     all_over.ends[:] = ENDED
-    rivals.note_ends(all_over)  # so that the earlier self plays, too
+    rivals.note_ends(all_over)  # games that end get new lineups, now with the earlier version too
     host = HostRivals(run.game, run.pool, np.random.default_rng(0), 40, rivals._advice)
     turn = play._turn
     for _ in range(3):
@@ -315,7 +327,7 @@ def test_rivals_decide_as_they_do_on_the_cpu(settings, players, tmp_path):
         host.answer(Position(there, its_turn, held.numpy(), draws.numpy(), None, None, wanted))
         same, his = actions.numpy() == wanted, held.numpy()[:, None] == newest
         assert same[~his].all()
-        assert same[his].mean() > 0.8  # the network is rounded to bfloat16
+        assert same[his].mean() > 0.8  # not all are equal: the GPU rounds the network to bfloat16
         assert ((wanted == -1)[:, 0] == (held.numpy() == LEARNER)).all()
         play.batch.step(turn.masks.argmax(1), out=turn)
 
@@ -382,7 +394,7 @@ def test_what_is_kept_and_read_has_the_bytes_of_the_cpu(precision):
 
 
 def test_bytes_that_are_no_states_are_shown_as_bytes():
-    """This also holds where a row of them is as long as a record."""
+    """Check that an array of bytes is not taken for state records if its rows have their length."""
     game = make_game("armadora")
     there, size = OnGpu(game, "cuda"), game.blank.dtype.itemsize
     observations, ones = there.put(np.ones((2, size), np.float32)), np.ones(size, np.float32)

@@ -1,4 +1,4 @@
-"""A player that records all that it is shown, and a count of what it could find out from that."""
+"""A player that records all that it is shown, and a count of the deals that it saw repeatedly."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Spy(RandomPlayer):
         MADE.append(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, identity=uuid4().hex)  # a copy is another object
+        self.__dict__.update(state, identity=uuid4().hex)  # a copy counts as another spy
 
     def choose(self, states: Any, seats: Any, draws: Any) -> Any:
         self.calls.append((states.copy(), seats.copy()))
@@ -84,9 +84,10 @@ class Truth:
         return found
 
     def count(self, spies: Iterable[Spy]) -> tuple[int, int]:
-        """Return in how many deals a spy saw one game from one seat, and in how many it saw more.
+        """Return the number of deals that a spy saw, and the number that it saw more than once.
 
-        More means another game of the deal, or another seat of the game.
+        A spy saw a deal more than once if it saw two games of the deal, or two seats of a game. The
+        numbers are summed over the spies.
         """
         once, more = 0, 0
         for spy in spies:

@@ -1,4 +1,4 @@
-"""Small networks, policies and training runs, for tests of everything around the game."""
+"""Small networks, policies and training runs, for tests that need some policy or run."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def settings(**changes):
 
 
 class Backwards:
-    """A player of a user that plays the n-th last legal action."""
+    """A player as a user may write it. It plays the legal action that is `rank`-th from the end."""
 
     def __init__(self, game, rank: int = 1):
         self.name, self.game, self.rank = "backwards", game, rank
@@ -88,13 +88,13 @@ class Backwards:
 
 
 def stubborn(game, player, times: int):
-    """Return a player in a wrapper that does nothing."""
+    """Return the player itself. Tests register this function as a wrapper of players."""
     assert times > 0
     return player
 
 
 class Faulty(Backwards):
-    """A player of a user that fails after some answers."""
+    """A player as a user may write it. It fails after `answers` decisions."""
 
     answers = 0
 
@@ -104,7 +104,7 @@ class Faulty(Backwards):
 
 
 class KilledOnce:
-    """A player whose process is killed at its first decision. The next one plays like Backwards."""
+    """A player that kills its process once, at its first decision. Then it plays like Backwards."""
 
     name = "killed once"
 
@@ -120,7 +120,7 @@ class KilledOnce:
 
 
 class Killed:
-    """A player whose process is killed."""
+    """A player that kills its process at each decision."""
 
     name = "killed"
 

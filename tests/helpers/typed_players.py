@@ -1,4 +1,4 @@
-"""Players of users, with annotations for a type checker."""
+"""Players as users may write them, with annotations for a type checker."""
 
 from __future__ import annotations
 

@@ -22,16 +22,16 @@ from reference.armadora import checks as armadora_checks
 
 @dataclass(frozen=True)
 class Variant:
-    """A game with its options. `more` are options of the API."""
+    """A game with its options. In its methods, `more` are other arguments of the environment."""
 
     game: str
     options: Mapping[str, Any]
 
     @property
     def midgame(self) -> int:
-        """Return a number of decisions that leads into the game, or into its preliminary turn."""
+        """Return a number of decisions after which a random game has begun but not ended."""
         if self.options.get("board") == "mini":
-            return 4  # before the seventh, which may be the last
+            return 4  # a game on the mini board may end with the seventh decision
         return {"armadora": 15, "armada": 60, "kuhn_poker": 1}[self.game]
 
     @property
@@ -50,7 +50,10 @@ class Variant:
 
     @property
     def long_turns(self) -> bool:
-        """Return whether a seat may have several decisions in a row: two palisades, or orders."""
+        """Return whether a seat may have several decisions in a row.
+
+        Examples are two palisades in Armadora, and the orders of a turn in Armada.
+        """
         return self.options.get("board") != "mini" and self.game != "kuhn_poker"
 
     def make(self) -> Game:
@@ -79,7 +82,7 @@ class Variant:
         return f"{self.game}-{name(dict(self.options))}"
 
 
-# Random play of Armada takes thousands of decisions. So the turn limit is low, at some hundreds.
+# A random game of Armada has thousands of decisions. With this turn limit it has some hundreds.
 SHORT = {"max_turns": 6}
 
 # A game from outside the package, in `examples/`, must pass all tests of our games.
