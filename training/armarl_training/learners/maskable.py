@@ -53,7 +53,7 @@ LATEST = 0  # number of the current policy as a player; the player in pool slot 
 
 
 class PoolBatch(SeatBatch):
-    """Games that draw each other side's player: a player of the pool, or the current policy."""
+    """Games in which a player of the pool, or the current policy, is drawn for each other side."""
 
     def __init__(self, game: Game, pool: OpponentPool, size: int, seed: int, reward: str) -> None:
         self.pool, self._reward = pool, Reward(game, reward)

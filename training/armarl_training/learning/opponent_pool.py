@@ -170,7 +170,7 @@ class OpponentPool:
 
         Args:
             decisions: number of decisions so far.
-            in_play: function that returns the slots that play in running games.
+            in_play: function that returns the slots of all players in running games.
         """
         if not (self._config.share > 0 and self._config.earlier > 0):
             return False
@@ -206,7 +206,7 @@ class OpponentPool:
     def save(self) -> dict[str, Any]:
         """Return the values for a checkpoint. The earlier versions are files in the folder.
 
-        Files that somebody has removed in the meantime are written again.
+        Files that were removed since are written again.
 
         Raises:
             OSError: a file could not be written.

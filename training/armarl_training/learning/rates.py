@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Maximum gradient norm of judges, critics and MaskablePPO's head start. Larger gradients are scaled
-# down to it.
+# Maximum gradient norm of `td`, `critic`, and MaskablePPO's imitation of a teacher. Larger
+# gradients are scaled down to it.
 LONGEST_GRADIENT = 1.0
 
 

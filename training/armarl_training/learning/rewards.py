@@ -33,8 +33,8 @@ class Reward:
 
     Attributes:
         name: name of the reward in the configuration.
-        compiled: the game's reward that compiled loops compute. If the reward is a user's function,
-            the results of the function replace the results of the loops.
+        compiled: name of the game's reward that compiled loops compute. If the reward is a user's
+            function, the results of the function replace those of the loops.
         is_own: whether the reward is a function of the user.
     """
 

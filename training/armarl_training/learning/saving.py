@@ -31,7 +31,7 @@ Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and JSON value
 
 
 def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
-    """Refuse a policy as the start of a run if its weights would have another meaning there.
+    """Refuse to start a run from a policy if its weights would have another meaning in the run.
 
     Raises:
         ValueError: the policy is for another kind of learner, or its activation or its advisers
@@ -105,7 +105,7 @@ def put_weights(networks: Mapping[str, nn.Module], weights: Mapping[str, torch.T
 
 
 def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """Return an optimiser's steps and moments of all weights, named `optimiser/NUMBER/NAME`."""
+    """Return an optimiser's step counts and moments, named `optimiser/NUMBER/NAME`."""
     return {
         f"optimiser/{number}/{name}": tensor.cpu().numpy()
         for number, moments in optimiser.state_dict()["state"].items()
@@ -116,7 +116,7 @@ def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]
 def restore_optimiser(
     optimiser: torch.optim.Optimizer, tensors: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Load the steps and moments of all weights into an optimiser.
+    """Load saved step counts and moments into an optimiser.
 
     Raises:
         ValueError: the moments do not fit the weights.

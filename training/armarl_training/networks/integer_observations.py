@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class IntegerObservations:
-    """A converter of a game's observations to integer features. Their scales convert them back.
+    """A converter of a game's observations to integer features. Dividing by `scales` converts back.
 
     Attributes:
         game: the game.
         device: the device of the arrays.
         dtype: uint8 or int16, the smaller type that holds every feature.
         scales: divisor of each feature of the observation, float32, shape (size,).
-        private: indices of the private entries of an observation, which contain what only the
+        private: indices of the private entries of an observation, which depend on what only the
             observing seat knows, int64.
         secrets: number of features that only the other seats know: the private entries of all these
             seats, clockwise from the observing seat.
@@ -90,7 +90,7 @@ class IntegerObservations:
 
 
 class Kept(NamedTuple):
-    """Arguments of `keep`: observations and the features to write."""
+    """Arguments of `keep`: observations, and the array for their features."""
 
     observations: NDArray[np.float32]  # (n, size)
     scales: NDArray[np.float32]  # (size,)
@@ -110,7 +110,7 @@ def keep_row(observation: Any, scales: Any, out: Any) -> None:
 
 
 class Secrets(NamedTuple):
-    """Arguments of `keep_secrets`: positions and the other seats' private features to write."""
+    """Arguments of `keep_secrets`: positions, and an array for other seats' private features."""
 
     states: States  # (n,)
     seats: NDArray[np.int64]  # (n,), the observing seats; their own features are not written

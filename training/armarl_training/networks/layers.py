@@ -21,7 +21,7 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 def tanh(x: torch.Tensor) -> torch.Tensor:
     """Compute tanh in the precision of the input.
 
-    On a CPU, tanh of bfloat16 comes from a lookup table, which is seven times as fast as torch.
+    On a CPU, tanh of bfloat16 comes from a lookup table, which is seven times as fast as torch's.
     """
     if x.dtype != torch.bfloat16 or x.device.type != "cpu":
         return torch.tanh(x)

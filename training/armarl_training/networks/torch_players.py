@@ -35,8 +35,8 @@ class TorchPlayer(NetworkPlayer):
 def on_torch(policy: NetworkPlayer, *, name: str, sample: bool) -> NetworkPlayer:
     """Return a copy of a policy that computes on torch's threads.
 
-    Judges and critics (policies that play by a value network) have compiled kernels, so they keep
-    using ArmaRL's own threads.
+    Judges and critics (players that use a value network) have compiled kernels, so their copies
+    keep using ArmaRL's own threads.
     """
     compiled = isinstance(policy, JudgingPlayer | CriticPlayer)
     playing = type(policy) if compiled else TorchPlayer

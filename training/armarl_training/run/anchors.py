@@ -22,8 +22,8 @@ class Measured(NamedTuple):
 
     Attributes:
         rates: win rate against each anchor, in [0, 1], by player specification.
-        rating: rating in Elo points above the first anchor, see `armarl.arena.ratings`. The
-            matches of the anchors against each other fix the scale. If one anchor always loses, the
+        rating: rating in Elo points above the first anchor, see `armarl.arena.ratings`. It also
+            uses the matches of the anchors against each other. If one anchor always loses, the
             rating is therefore more informative than the win rates.
     """
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = "armarl-checkpoint-4"
 FILE = "checkpoint.safetensors"
-MOST_SELVES = 1 << 16  # maximum number of earlier versions in the pool
+MOST_SELVES = 1 << 16  # maximum number of earlier versions of the policy in the pool
 MOST_BYTES = 8 << 30  # maximum size in bytes; enough for large networks with Adam's moments
 # Errors that NumPy, torch and ArmaRL's checks raise for wrong numbers and names.
 _REFUSALS = (
@@ -112,8 +112,8 @@ class _Pool(_Section):
 class _Run(_Section):
     seconds: float = Field(ge=0)
     best: float
-    # Older checkpoints lack these fields. In this case, the head start is over if the learner has
-    # learned from any decision.
+    # Older checkpoints lack these fields. Without `imitated`, the head start counts as over if the
+    # learner has learned from any decision.
     imitated: bool | None = None
     anchors: dict[str, Any] | None = None
     scale: int = Field(0, ge=0, le=MOST)

@@ -110,7 +110,7 @@ def reach_cluster(config: TrainingConfig) -> None:
     """Connect to the cluster of a configuration, if it has one, before anything is written.
 
     With one shard, only the matches at the end of the training need the cluster. Without this
-    function, a missing cluster would be noticed only then.
+    function, nobody would notice a missing cluster before these matches.
 
     Raises:
         ImportError: Ray is not installed.

@@ -166,7 +166,7 @@ def _read(written: dict[str, str]) -> dict[str, float]:
 
 
 def _is_shown(column: str) -> bool:
-    """Return whether a column is drawn or kept in policy files. Others may have any values."""
+    """Return whether a column is drawn or kept in policy files. Only its values are limited."""
     return column in ("decisions", "minutes", RATING) or column.startswith((WINS, RETURNS))
 
 

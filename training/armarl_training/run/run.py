@@ -121,7 +121,7 @@ class Run:
     trains there, until `train` ends or the run is closed. A `with` block closes it.
 
     Attributes:
-        config: the configuration. If `ppo.precision` was `auto`, it is now float32 or bfloat16.
+        config: the configuration, in which `resolve_precision` has set `ppo.precision`.
         folder: the run's folder.
         game: the game that the learner learns.
         learner: the learner, see `armarl_training.learning.learner.Learner`.
@@ -148,7 +148,7 @@ class Run:
         """Create a run at its start. Use `start_run` or `resume_run` instead.
 
         Args:
-            config: the configuration. The run chooses its precision, see `resolve_precision`.
+            config: the configuration. The run uses `resolve_precision` to set its precision.
             folder: the run's folder.
             code: whether to allow players, a learner and a reward of the form `module:name`,
                 which are imported.
@@ -170,7 +170,7 @@ class Run:
         self.seconds_before = 0.0  # time before resuming and in earlier calls of `train`
         self.best = -1.0  # the highest mean win rate against the anchors
         self._imitated = False  # whether the head start is over
-        self._measured_otherwise = False  # whether the last measurement had other settings
+        self._measured_otherwise = False  # whether the anchors changed after the last measurement
         self._started: float | None = None  # time.monotonic() at the start of `train`
         # `seconds` and `done` after the first iteration. The first iteration says nothing about the
         # pace, because it also compiles the kernels.
@@ -475,8 +475,8 @@ class Run:
     def _measure(self) -> None:
         """Play a short match against each anchor, and export the policy if it is the best so far.
 
-        Do nothing if this policy was measured already. This is the case at the end of a run, and if
-        a finished run is killed and resumed.
+        Do nothing if this policy was measured already, as at the end of a run, or if a finished run
+        is killed and resumed.
         """
         if self.config.evaluation.progress_games == 0 or self.decisions == 0:
             return

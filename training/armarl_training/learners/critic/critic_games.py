@@ -208,14 +208,14 @@ class CriticGames:
     ) -> NDArray[np.int64]:
         """Return the action in every position, chosen by the player in the seat to move."""
         astray = (held == LEARNER) & (rng.random(seats.size) < self._config.critic.exploration)
-        players = [own, *self._pool.players, *self._advisers, self._random]  # LEARNER: slot -1
+        players = [own, *self._pool.players, *self._advisers, self._random]  # LEARNER is -1
         who = np.where(astray, len(players) - 1, held - LEARNER)
         draws, actions = rng.random(seats.size), np.empty(seats.size, np.int64)
         shown = self._game.concealed(positions, seats)
         for k in np.unique(who):
             some = np.flatnonzero(who == k)
             question = self._game.taken(shown, some), seats[some], draws[some]
-            if 1 <= k <= len(self._pool.players):  # the pool's players may be user code
+            if 1 <= k <= len(self._pool.players):  # check them, since they may be user code
                 actions[some] = choose_legally(players[k], self._game, *question)
             else:
                 actions[some] = players[k].choose(*question)

@@ -107,7 +107,7 @@ class Outcomes:
         return found.reshape(number, players, -1)
 
     def came_true(self, states: States) -> NDArray[np.float32]:
-        """Return every seat's outcomes of finished games, in [0, 1]: (games, players, size)."""
+        """Return finished games' outcomes for every seat, in [0, 1]: (games, players, size)."""
         game = self._game
         returns = self.reward.returns(states)
         parts = self.afterstates.parts(states)

@@ -127,7 +127,7 @@ def compare(
 
 @inlined
 def note(scratch: EntryScratch, mine: int, factors: Any, columns: Any, changes: Any) -> Any:
-    """Write the computed numbers that are not zero, scaled to inputs. Return their count."""
+    """Write columns and scaled values of the computed numbers that are not 0. Return the count."""
     words, steps, number = scratch.words[mine], scratch.steps[mine], 0
     for j in range(words.size):
         if words[j] != 0:
@@ -178,7 +178,7 @@ def entries_of(
 
 
 class Shares(NamedTuple):
-    """Shares of a game's observations that must be stored, measured by random play.
+    """Shares of a game's observations that incremental passes store, measured by random play.
 
     Attributes:
         anew: share of the entries to store if an observation is compared with zeros, as the first

@@ -34,7 +34,7 @@ class Tables(NamedTuple):
 class FirstForward(NamedTuple):
     """Rows for the first layer. Each depends on the previous row, so one thread computes all."""
 
-    rows: NDArray[np.int64]  # (n,), row numbers of the entries
+    rows: NDArray[np.int64]  # (n,), indices of the rows in `entries`
     entries: InputChanges
     tables: Tables
     biases: Floats  # (units,)
@@ -55,7 +55,7 @@ def forward_first(batch: FirstForward, i: int, thread: int) -> None:
 class FirstBackward(NamedTuple):
     """The backward pass to the first layer's weights. It adds up sums, so it uses one thread."""
 
-    rows: NDArray[np.int64]  # (n,), row numbers of the entries
+    rows: NDArray[np.int64]  # (n,), indices of the rows in `entries`
     entries: InputChanges
     slopes: Floats  # (n, units), gradients of the outputs; overwritten
     places: NDArray[np.int64]  # (inputs + 1,) scratch

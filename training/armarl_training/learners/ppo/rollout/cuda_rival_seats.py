@@ -32,7 +32,7 @@ from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import RECENT_GAMES
 from armarl_training.networks.learner_devices import Array, OnGpu
 
-# Returns the network of an earlier version.
+# Returns the network of an earlier version of the policy, as a function.
 LogitsOf = Callable[[NetworkPlayer], Logits]
 
 NO_STYLE = -1  # style of players that are not scripted
@@ -116,7 +116,7 @@ SELF = RivalTraits(NO_STYLE, is_network=True)  # the learner, or an earlier vers
 def traits_of(player: Any) -> RivalTraits:
     """Return the properties that the GPU needs of a player of the configuration.
 
-    A `NoisyPlayer` may wrap the player, and an `OpeningPlayer` between the two.
+    The player may be wrapped in an `OpeningPlayer`, and the result in a `NoisyPlayer`.
 
     Raises:
         ConfigError: the player runs on the CPU only.
@@ -282,7 +282,7 @@ class CudaRivals:
             self._device.run(change_seats, len(self.lineups), changes)
 
     def end(self) -> None:
-        """See `Rivals`. Waits for the GPU.
+        """See `Rivals`. Waits for the GPU, to fetch the returns.
 
         The GPU keeps only sums, so the mean return is recorded for each of the games.
         """

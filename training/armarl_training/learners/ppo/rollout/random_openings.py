@@ -32,7 +32,7 @@ def pick_drawn(batch: DrawnActions, i: int, thread: int) -> None:
 
 
 class Openings:
-    """The number of random actions that each game still has to play.
+    """Random openings: the number of random actions that each game still has to play.
 
     Attributes:
         left: int64 (games,), number of random actions still to play.

@@ -49,7 +49,7 @@ class Rivals(Protocol):
     recent: dict[str, deque[float]]
 
     def begin(self) -> None:
-        """Begin a rollout."""
+        """Prepare for a rollout."""
         ...
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
@@ -71,7 +71,7 @@ class Rivals(Protocol):
         ...
 
     def end(self) -> None:
-        """End a rollout."""
+        """Finish a rollout."""
         ...
 
 

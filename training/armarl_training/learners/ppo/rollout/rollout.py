@@ -279,7 +279,7 @@ class SelfPlay:
         return actions[:, 0]
 
     def _look_ahead(self, t: int, critic_values: CriticValues) -> None:
-        """Let the critic evaluate the learner's lookahead actions."""
+        """Let the critic evaluate the positions after the learner's lookahead actions."""
         rollout = self._rollout
         if rollout.lookahead_values.shape[2] == 0:
             return

@@ -30,7 +30,7 @@ class Workspace:
 
 
 def aligned_zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Return zeros with torch's alignment: rows of 64 numbers start at cache lines."""
+    """Return zeros, aligned as in torch so that rows of 64 numbers start at cache lines."""
     zeros: NDArray[np.float32] = torch.zeros(shape).numpy()
     return zeros
 

@@ -24,8 +24,8 @@ from armarl_training.networks.layers import linears, tanh_in_place
 
 T = TypeVar("T")
 
-# Maximum number of units in a layer, over both networks. In larger layers, torch splits each matrix
-# product among its threads.
+# Maximum number of units in a layer, of both networks together, for the passes that are written
+# out. In larger layers, torch splits each matrix product among its threads.
 MOST_UNITS = 320
 
 

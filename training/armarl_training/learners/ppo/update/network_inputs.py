@@ -79,7 +79,7 @@ class InputReader:
         self.factors = kept.device.put((1 / kept.privileged_scales).astype(np.float32))
 
     def seen(self, features: Array) -> torch.Tensor:
-        """Return the inputs that seats see, (n, size)."""
+        """Return the network inputs for features that seats see, (n, size)."""
         return self.privileged(features, features[:, :0])
 
     def privileged(

@@ -21,8 +21,8 @@ T = TypeVar("T")
 def torch_alone(wanted: bool) -> Iterator[None]:
     """Within this context, limit torch to the calling thread if `wanted`.
 
-    Torch's own worker threads would compete with the other threads for cores. And if another
-    process used one of the cores, all threads would wait for the thread on this core.
+    Torch's own worker threads would compete with the other threads for cores. If another process
+    used one of the cores, all threads would also wait for the thread on this core.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1 if wanted else before)
