@@ -1,6 +1,7 @@
-"""Advice of scripted players. A network adds a learnt amount to the logits of advised actions.
+"""Advice: the actions that scripted players, the advisers, would choose.
 
-This amount is the network's trust in the adviser. A network starts as strong as its advisers and
+A network adds a learnt amount to the logit of each advised action. The amount depends on the
+position and is the network's trust in the adviser. A network starts as strong as its advisers and
 learns where to play differently (residual policy learning: Silver et al., 2018; Johannink et al.,
 2018). An adviser sees only what its seat may see.
 """
@@ -63,15 +64,15 @@ class Advice:
         return found
 
     def digest(self) -> str:
-        """Return a hash of the advisers' actions in fixed positions, to detect changed advisers."""
+        """Return a hash of the advisers' actions in fixed positions. It shows if an adviser changed."""
         return _digest(self._game, self.advisers)
 
 
 @lru_cache(maxsize=64)
 def _digest(game: Game, advisers: tuple[str, ...]) -> str:
-    """Return the hash of `Advice.digest`.
+    """Return the hash that `Advice.digest` describes.
 
-    The cache is safe because scripted players do not change while a program runs.
+    Results can be cached because scripted players do not change while a program runs.
     """
     advice, rng = Advice(game, advisers), np.random.default_rng(0)
     states, chance = game.new_states(np.arange(_SAMPLE)), RandomPlayer(game)

@@ -31,13 +31,13 @@ class Player(Protocol):
 
     A player is a pure function of the information that its seat may see and of one random number
     per decision. It gets concealed states, so it cannot use hidden information. It keeps no memory
-    and has no random number generator. So the same seed repeats a game, whether the game is played
-    separately or in a batch.
+    and has no random number generator. Therefore the same seed repeats a game, whether the game is
+    played separately or in a batch.
 
     Attributes:
         name: name in tables and records.
-        game: optional. The variant for which the player was made. The player is refused in other
-            variants.
+        game: optional. The variant for which the player was made. A match of another variant
+            refuses the player.
 
     Example:
         >>> from armarl import Player, make_game, make_player
@@ -112,8 +112,8 @@ def choose_legally(
     """Ask a player for its actions in concealed states, and check that they are legal.
 
     The player gets copies of the arrays. Its answer is also copied, and checked against masks that
-    were made before the call. So a player that writes to an array changes neither the game nor the
-    masks.
+    were made before the call. A player that writes to an array therefore changes neither the game
+    nor the masks.
 
     Args:
         player: the player to ask.
@@ -312,8 +312,8 @@ def ask_thoughts(
 def digest_of(player: Player) -> str | None:
     """Return a digest of the weights of a player or of the player that it wraps.
 
-    The method `weights_digest` of saved policies and ONNX players returns it. If a player has no
-    such method, the result is None.
+    Saved policies and ONNX players have a method `weights_digest`, which returns the digest. If a
+    player has no such method, the result is None.
     """
     for found in everybody(player):
         if callable(digest := getattr(found, "weights_digest", None)):
@@ -324,7 +324,7 @@ def digest_of(player: Player) -> str | None:
 
 
 def everybody(player: Player) -> Iterator[object]:
-    """Yield a player, then the players that it wraps (attribute `player`), the innermost last."""
+    """Yield a player, then the players that it wraps (its attribute `player`), innermost last."""
     found: object = player
     for _ in range(_MOST_AROUND):
         if found is None:
@@ -355,7 +355,7 @@ def check_question(
 
     Returns:
         The checked arguments, to use instead of the originals: a view of the states as a plain
-        array, and copies of seats and draws.
+        array, and copies of the seats and draws.
 
     Raises:
         TypeError, ValueError: an array has the wrong type or size, or a value is out of range.

@@ -28,7 +28,7 @@ def _random(game: Game, patient: bool = False) -> Player:
     return PatientPlayer(game) if patient else RandomPlayer(game)
 
 
-# A factory that is given as text is imported when it is used.
+# A factory that is given as a string is imported when it is first needed.
 BUILT_IN: Mapping[str, Factory | str] = {
     "random": _random,
     "greedy": GreedyPlayer,
@@ -68,7 +68,7 @@ def register_player(
         replace: whether to replace a player that already has this name.
 
     Raises:
-        TypeError: the name is not text, or the factory is not callable.
+        TypeError: the name is not a string, or the factory is not callable.
         ValueError: the name is malformed, or another player has it.
 
     Example:
@@ -150,13 +150,13 @@ def find_wrapper(name: str, own: Mapping[str, Factory | str]) -> Factory | None:
 
     Args:
         name: the name.
-        own: the wrapped player's own factories by name. They take precedence.
+        own: the factories that the wrapped player itself provides, by name. They take precedence.
     """
     return _imported({**_around, **own}.get(name))
 
 
 def _imported(found: Factory | str | None) -> Factory | None:
-    """Return a factory. If it is given as text, such as `module:name`, import it."""
+    """Return a factory. If it is given as a string, such as `module:name`, import it."""
     if isinstance(found, str):
         module, _, attribute = found.partition(":")
         factory: Factory = getattr(importlib.import_module(module), attribute)

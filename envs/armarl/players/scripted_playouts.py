@@ -28,9 +28,10 @@ def play_turns(
 ) -> None:
     """Let scripted players continue until `turns` turns have ended or the game is over.
 
-    The first of these turns is `owner`'s. If `turns` is below 0, the players continue to the end of
-    the game. They stop after `longest` actions in any case. `seat` plays in `style`, all other
-    seats in `others`. `mask` and `spare` are scratch memory for the verb `greedy`.
+    The current turn, which belongs to `owner`, counts as the first. If `turns` is below 0, the
+    players continue to the end of the game. They stop after `longest` actions in any case. `seat`
+    plays in the style `style`, and all other seats in the style `others`. `mask` and `spare` are
+    working memory of the scripted player.
     """
     left = turns
     for _ in range(longest):
@@ -56,8 +57,8 @@ def scripted_action(
 ) -> Int:
     """Return the scripted choice in a style.
 
-    The verb `greedy` takes the sum of the style and a random number. This sum must stay below the
-    number of the next style.
+    The game's function `greedy` takes the sum of the style's number and a random number. This sum
+    must stay below the number of the next style.
     """
     draw = min(style + uniform(chance, game), style + ALMOST_ONE)
     return verbs.greedy(s, draw, mask, spare, *fixed)

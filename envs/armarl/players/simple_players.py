@@ -71,7 +71,7 @@ class GreedyPlayer:
     Args:
         game: the variant to play.
         style: one of `GREEDY_STYLES` in the game's module `styles`. None means the first style. The
-            style `HELD_OUT_STYLE` of this module is for evaluation only. Never train against it.
+            module's `HELD_OUT_STYLE` is for evaluation only: never train against this style.
 
     Attributes:
         style: the number of the style.
@@ -122,7 +122,7 @@ def style_number(game: Game, style: str | None) -> int:
 def _choices(
     body: Body, game: Game, states: States, draws: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return an action for each state, chosen by a loop body that takes `batch_loops.Choices`."""
+    """Return an action for each state. `body` chooses it, and takes `batch_loops.Choices`."""
     actions, masks = np.empty(states.size, np.int64), game.scratch_masks(states.size)
     scratch = np.empty((len(masks), 1), game.scratch)
     game.run(body, states.size, batch_loops.Choices(states, draws, masks, scratch, actions))
@@ -137,7 +137,7 @@ def pick_at(masks: NDArray[np.int8], draws: NDArray[np.float64]) -> NDArray[np.i
 
 
 def rivals(game: Game, what: str) -> ModuleType:
-    """Return the module `rivals` of a game, which describes its reference opponents.
+    """Return the module `rivals` of a game, which describes the game's reference opponents.
 
     Raises:
         ValueError: the game has no such module. The message names `what`, the player that needs it.

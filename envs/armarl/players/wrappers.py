@@ -14,7 +14,7 @@ from armarl.players.simple_players import RandomPlayer
 
 
 class NoisyPlayer:
-    """A player that acts at random with a given probability, otherwise as its wrapped player."""
+    """A player that acts at random with a given probability, and otherwise as another player."""
 
     def __init__(self, game: Game, player: Player, noise: float) -> None:
         """Wrap a player. Each action is random with probability `noise`, in [0, 1]."""
@@ -32,9 +32,9 @@ class NoisyPlayer:
 
 
 class OpeningPlayer:
-    """A player that acts at random in the opening, and then as its wrapped player.
+    """A player that acts at random in the opening, and then as another player.
 
-    The game's verb `progress` measures the progress of a seat from public information.
+    The game's function `progress` tells from public information how far a seat has got.
     """
 
     def __init__(self, game: Game, player: Player, first_random: int) -> None:
@@ -74,9 +74,9 @@ def _partly_random(
 
 
 def split_draws(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return two random numbers in [0, 1) for each given one, by hashing.
+    """Return two random numbers in [0, 1) for each given number, by hashing.
 
-    Players that need two random numbers per decision call it, because they get only one.
+    It is for players that need two random numbers per decision, because a player gets only one.
     """
     parts = np.empty((2, draws.size))
     split_all(np.ascontiguousarray(draws, np.float64), parts)

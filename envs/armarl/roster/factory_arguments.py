@@ -32,7 +32,7 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
     Args:
         factory: the function or class to call.
         part: the part of the specification.
-        besides: names of further arguments that the player takes, to list in error messages.
+        besides: names of further arguments that the player takes, for error messages.
         given: positional arguments of the call: the game, and the wrapped player if there is one.
 
     Raises:
@@ -91,7 +91,7 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
 
 
 def _hints(factory: Factory) -> dict[str, Any]:
-    """Return the types of a factory's arguments, except those that Python cannot resolve."""
+    """Return the annotated types of a factory's arguments, except those Python cannot resolve."""
     target = _annotated(factory)
     hints: dict[str, Any] = {}
     for name, annotation in getattr(target, "__annotations__", {}).items():

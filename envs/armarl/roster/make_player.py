@@ -47,8 +47,8 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
     Args:
         player: the specification, path or player.
         game: the variant that it will play.
-        code: True to allow `module:Class`, which imports user code. Pass False for names that come
-            from a file.
+        code: True to allow `module:Class`, which imports user code. Pass False if the specification
+            comes from a file.
 
     Returns:
         The player. Its `name` is the specification, unless `player` was a `Player` already.

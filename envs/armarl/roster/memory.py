@@ -28,10 +28,11 @@ _MOST_AROUND = 50  # maximum number of wrappers around a player
 def keeps_no_memory(player: PlayerLike) -> bool:
     """Return whether a player belongs to this package and keeps no memory between games.
 
-    The choices of such a player depend only on the arguments of `choose`. It may therefore play
-    all games of a deal at the same time: it cannot tell that they have the same deal. Random,
-    scripted and searching players and saved policies are such players. The list is in this file,
-    so no player can add itself. The result is False for registered players and for user classes.
+    The choices of such a player depend only on the arguments of `choose`. A match may therefore let
+    it play all games with the same deal at the same time, because it cannot notice that their deals
+    are the same. Random, scripted and searching players and saved policies are such players. The
+    list is in this file, so no player can add itself. The result is False for registered players
+    and for user classes.
 
     Example:
         >>> from armarl import make_game
@@ -67,7 +68,8 @@ def _is_wrapper_of_ours(part: Part) -> bool:
 def _is_made_of_ours(player: Player) -> bool:
     """Return whether a player and all players that it wraps have classes from the modules `_OURS`.
 
-    Subclasses from other modules do not count.
+    Subclasses from other modules do not count. With more than `_MOST_AROUND` players in all, the
+    result is False.
     """
     asked = list(everybody(player))
     return len(asked) <= _MOST_AROUND and all(
