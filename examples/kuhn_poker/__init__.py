@@ -42,7 +42,7 @@ ENTRY = GameEntry(
     players=(2, 3, 4),
     notation="You check, bet, call or fold.",
 )
-VERSION = 0  # increase it whenever the rules, the actions or the observation change
+VERSION = 0  # increase this number whenever the rules, the actions or the observation change
 VERBS = Verbs(
     start=rules.start,
     legal=rules.legal,
@@ -84,7 +84,7 @@ def _make(players: int) -> Game:
         actions=ACTIONS,
         observation=observation_table(players),
         rewards=("win",),
-        max_actions=2 * players - 1,  # all but the last check, the last bets, all others answer
+        max_actions=2 * players - 1,  # all others check, the last player bets, all others answer
         blank=blank[()],
         faults=FAULTS,
         verbs=VERBS,
@@ -98,7 +98,7 @@ def _make(players: int) -> Game:
 
 
 def deals(game: Game) -> States:
-    """Return the states of all deals, which are equally likely."""
+    """Return the states after all possible deals, which are equally likely."""
     orders = list(permutations(range(1, game.players + 2)))
     states = game.new_states(np.zeros(len(orders), np.int64))
     states["card"][:, : game.players + 1] = orders

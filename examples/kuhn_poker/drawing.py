@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:
-    """Return a line for each player: card (`?` if face down), chips, and last word."""
+    """Return a line for each player: card (`?` if face down), chips, and last action in a word."""
     view = describe(game, state, seat)
     lines = []
     for player in range(game.players):

@@ -11,7 +11,7 @@ from kuhn_poker.rules import bettor
 
 @kernel
 def greedy(s: State, draw: float, mask: Mask, scratch: States) -> int:
-    """Bet or call with a card above the middle card; with the middle card, for half the draws."""
+    """Bet or call with a card above the middle one, or with the middle one if `draw` < 0.5."""
     above = 2 * np.int64(s.card[s.to_move]) - np.int64(s.players) - 2
     confident = above > 0 or (above == 0 and draw < 0.5)
     if bettor(s) >= 0:

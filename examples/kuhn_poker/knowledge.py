@@ -1,4 +1,4 @@
-"""Hidden information: a seat knows its own card, all words, and the cards shown at the end."""
+"""Hidden information: a seat knows its own card, all actions, and the cards shown at the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kuhn_poker.rules import deal, is_in
 
 @kernel
 def is_open(s: State, place: int) -> bool:
-    """Return whether a card is public: the game is over, its player is in, and others are in."""
+    """Return whether a card is public: the game is over, and its player and another can win."""
     players = 0
     for player in range(s.players):
         players += is_in(s, player)
@@ -17,7 +17,7 @@ def is_open(s: State, place: int) -> bool:
 
 @kernel
 def conceal(s: State, seat: int) -> None:
-    """Set `rng` and the cards that a seat may not see to 0.
+    """Write 0 into `rng` and over the cards that a seat may not see.
 
     Two states that look the same to the seat then have the same bytes.
     """

@@ -2,9 +2,9 @@
 
 Every player puts one chip into the pot and gets one of `players + 1` cards. One card is left over.
 In turn, the players check or bet a second chip. After a bet, each other player in turn calls or
-folds once, and the game ends. It also ends when all have checked. The players who bet or called are
-in; if nobody bet, all are. If several players are in, they show their cards. The highest card wins
-the pot.
+folds once, and the game ends. It also ends when all have checked. Players who bet or called are
+*in*, which means that they can win. If nobody bet, all players are in. If several players are in,
+they show their cards. The highest card wins the pot.
 
 All functions here are kernels: compiled functions that neither allocate memory nor raise
 exceptions. They trust their arguments.
@@ -30,7 +30,7 @@ def start(s: State) -> None:
 
 @kernel
 def deal(s: State) -> None:
-    """Put a random undealt card in every place without a card."""
+    """Put a random undealt card in every place (a seat, or the card left over) without a card."""
     empty = 0
     for place in range(s.players + 1):
         empty += s.card[place] == 0
@@ -126,7 +126,7 @@ def winner(s: State) -> int:
 
 @kernel
 def returns(s: State, kind: int, out: Returns) -> None:
-    """Write each seat's win in chips, divided by the largest possible win. The sum is 0."""
+    """Write each seat's win or loss in chips, divided by the largest possible win. The sum is 0."""
     pot = 0
     for player in range(s.players):
         pot += chips_of(s, player)

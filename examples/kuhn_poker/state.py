@@ -7,7 +7,7 @@ import numpy as np
 from armarl.games.authoring import record_type
 
 MAX_PLAYERS = 4
-# The last word of a player. A bet or a call puts a second chip into the pot.
+# A player's last word, that is, its last action. A bet or a call puts a second chip into the pot.
 NOTHING, CHECKED, BET, CALLED, FOLDED = range(5)
 WORD_NAMES = ("nothing", "checked", "bet", "called", "folded")
 
@@ -16,7 +16,7 @@ STATE = record_type(
     [
         ("rng", np.uint64),  # the random number generator; every game needs `rng` and `players`
         ("players", np.int64),  # signed: kernels must not mix signed and unsigned integers
-        ("card", np.uint8, MAX_PLAYERS + 1),  # one per seat, then the card left over; lowest: 1
+        ("card", np.uint8, MAX_PLAYERS + 1),  # 1 is lowest; one per seat, then the one left over
         ("word", np.uint8, MAX_PLAYERS),
         ("to_move", np.uint8),
         ("over", np.uint8),

@@ -58,7 +58,7 @@ def _has_the_deck(s: State) -> bool:
 
 @kernel
 def _count(s: State, first: int, last: int) -> int:
-    """Count the players whose word is between `first` and `last`."""
+    """Count the players whose last word is from `first` to `last`."""
     n = 0
     for player in range(s.players):
         n += s.word[player] >= first and s.word[player] <= last
@@ -67,11 +67,11 @@ def _count(s: State, first: int, last: int) -> int:
 
 @kernel
 def _said_in_turn(s: State, first: int, said: int) -> bool:
-    """Return whether the words are in order of play.
+    """Return whether the players' last words can result from play in turn.
 
-    Without a bettor (`first` is -1), the first `said` seats must have checked, and the others must
-    have said nothing. With a bettor, the next `said` seats must have answered. Of the other seats,
-    those before the bettor must have checked, and those after it must have said nothing.
+    If nobody has bet (`first` is -1), the first `said` seats have checked, and the others have said
+    nothing. Otherwise seat `first` has bet, and the next `said` seats have called or folded. Of the
+    other seats, those before `first` have checked, and those after it have said nothing.
     """
     for k in range(s.players):
         player = (first + 1 + k) % s.players

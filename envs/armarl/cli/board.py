@@ -26,15 +26,15 @@ class Board:
         return None if again else f"\n{text}"
 
     def follow(self, states: States) -> None:
-        """Check the state after an action.
+        """Note the state after an action.
 
-        If a new turn has begun, the next call of `drawn` draws the board.
+        If a new turn has begun, the next call of `drawn` draws even a tall board.
         """
         if int(self._game.turns_of(states)[0]) != self._turn:
             self._turn = -1
 
 
 def told(seat: int, text: str, words: Sequence[str]) -> str:
-    """Return an action as lines of text: its notation and the sentences of `Game.tell`."""
+    """Return an action as lines of text: its seat, its notation, and the sentences `words`."""
     lines = [line for sentence in words for line in textwrap.wrap(sentence, 75)]
     return "\n    ".join([f"player {seat}: {text}", *lines])

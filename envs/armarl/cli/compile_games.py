@@ -1,4 +1,4 @@
-"""Compilation of a game before it is played, for container images, clusters and timings."""
+"""Compilation of a game's kernels in advance, for container images, clusters and timings."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _OTHERS = ("human", "search", "onnx")
 
 
 def compile_game(game: Game) -> Iterator[tuple[str, float]]:
-    """Compile everything that an environment, player or match of a game calls.
+    """Compile all kernels that environments, players and matches of a game use.
 
-    The compiled kernels are stored in the cache folder (`ARMARL_CACHE_DIR`). Every process on the
-    same machine type finds them there. All variants of the game use the same kernels, because they
-    share one state record.
+    The compiled kernels are stored in the cache folder (`ARMARL_CACHE_DIR`). All processes on
+    machines of the same type can load the kernels from there. All variants of the game use the same
+    kernels, because their state records have the same layout.
 
     Yields:
         The name of the part that is ready, and the seconds since the start.
@@ -99,7 +99,7 @@ def _choose(*names: str) -> Callable[[Game], None]:
 
 
 def _judge(game: Game) -> None:
-    """Call the kernels that position judges and their training use."""
+    """Call the kernels that judges (value networks for positions) and their training use."""
     if game.survey is None:
         return
     states = game.new_states(0)
@@ -123,7 +123,7 @@ def _judge(game: Game) -> None:
 
 
 def _critic(game: Game) -> None:
-    """Call the kernels that critics of scripted play use."""
+    """Call the kernels that critic players use (a scripted player improved by a value network)."""
     tensors: dict[str, NDArray[np.float32]] = {}
     for part, (outputs, inputs) in {"trunk": (1, game.observation.size), "value": (1, 1)}.items():
         tensors[f"{part}.0.weight"] = np.zeros((outputs, inputs), np.float32)

@@ -1,4 +1,4 @@
-"""The pauses between the actions of a watched game, and the keys that pause or end the game."""
+"""The pauses between the actions of a game on the terminal, and the keys that pause or end it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Keys:
         self._read = read
 
     def pause(self, seconds: float) -> None:
-        """Wait for some seconds. Any key pauses the game until the next key, and q ends the game.
+        """Wait for `seconds`. Any key pauses the game until the next key, and q ends the game.
 
         Raises:
             EOFError: q was pressed.
@@ -35,7 +35,10 @@ class Keys:
 
 @contextmanager
 def keyboard() -> Iterator[Keys]:
-    """Yield the keyboard, and restore the terminal at the end. Without a terminal, only wait."""
+    """Yield the keyboard, and restore the terminal at the end.
+
+    Without a terminal there are no keys, and `pause` only waits.
+    """
     if sys.stdin is None or not sys.stdin.isatty():
         yield Keys(lambda seconds: time.sleep(seconds or 0))
         return

@@ -37,12 +37,13 @@ def serve_pages(
     game: Game | None = None,
     records: Iterable[Record] = (),
 ) -> int:
-    """Serve the web page that starts and opens games, until Ctrl-C.
+    """Serve the web pages on which people start and play games, until Ctrl-C.
 
     Args:
         options: the command's options, of which `--folder`, `--host`, `--port` and `--name` are
             used.
-        players: players of any kind that the page offers in addition to its own list.
+        players: specifications of players that the page offers in addition to its own list. They
+            may be of any kind.
         game: the variant that the page shows first.
         records: finished games that the page shows.
     """

@@ -44,7 +44,7 @@ def replay(options: argparse.Namespace) -> int:
 
 
 def _some(records: Iterable[Record], path: Path) -> list[Record]:
-    """Return the games for a page."""
+    """Return the records for a page. Raise ValueError if there are none or too many."""
     found = list(islice(records, MOST_GAMES + 1))
     if not found:
         raise ValueError(f"{printable(str(path))} has no games, or none in the range of --games")

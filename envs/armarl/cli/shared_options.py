@@ -31,8 +31,8 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
     """Return the requested game.
 
-    Without `--game`, this is the game of the first saved policy among the players. Options on the
-    command line override the options of that policy.
+    Without `--game`, return the game of the first saved policy among the players. Options on the
+    command line override the options of that policy's game.
     """
     from armarl.games.catalogue import game_names
     from armarl.games.make_game import make_game
@@ -166,11 +166,11 @@ def write_page(
 
 @contextmanager
 def recording(records: Path | None, html: Path | None) -> Iterator[Path | None]:
-    """Yield the file for game records, and write the first games as a page at the end.
+    """Yield the file for game records, and at the end write the first recorded games as a page.
 
     Args:
-        records: the file for records, or None.
-        html: the file for the page, or None.
+        records: the file for records. None: a temporary file if there is a page, otherwise None.
+        html: the file for the page, or None for no page.
     """
     if html is None:
         yield records

@@ -43,7 +43,7 @@ def evaluate(options: argparse.Namespace) -> int:
     with recording(options.records, options.html) as records:
         if len(options.players) == 1:
             return _evaluate_by_panel(options, game, workers, records)
-        for player in options.players:  # fail before the first game, not in a later match
+        for player in options.players:  # a wrong player should fail here, not in a later match
             make_player(player, game)
         together = min(len(options.players), len(set(game.sides)))
         results = []
@@ -54,7 +54,7 @@ def evaluate(options: argparse.Namespace) -> int:
                 )
                 results.append(result)
                 tell(_table(game, result))
-        finally:  # keep finished matches if a player fails in a later one
+        finally:  # save the finished matches even if a player fails in a later match
             if options.json and results:
                 write_json(options.json, [result.as_dict() for result in results])
         _tell_shares(workers)
@@ -167,7 +167,7 @@ def _verdict(players: Sequence[str], verdict: Verdict) -> str:
 
 
 def _tell_shares(workers: Workers) -> None:
-    """Print the jobs and the time of each worker of a cluster to stderr."""
+    """Print to stderr how many jobs each worker of a cluster did, and how long it took."""
     for worker, share in sorted(getattr(workers, "shares", {}).items()):
         tell(f"{worker}: {share.jobs} jobs in {share.seconds:.1f} s", to=sys.stderr)
 

@@ -125,7 +125,7 @@ def _show(
     pace: float,
     html: Path | None,
 ) -> None:
-    """Play a game and show it as `seat` sees it, or everything if `seat` is None."""
+    """Play a game and show it as the seat `seat` sees it, or everything if `seat` is None."""
     whole_number("seed", seed, 0, MOST_SEED)
     if record is not None:
         prepare_records(record)
@@ -163,7 +163,7 @@ def _show(
 
 
 class _Move(NamedTuple):
-    """An action that was played, with the state and the random numbers before it."""
+    """An action that was played, with the state and the random number generators before it."""
 
     seat: int
     action: int
@@ -183,7 +183,7 @@ class _Table:
         self._kept = 0  # number of moves at the beginning that cannot be taken back
 
     def record(self) -> list[str]:
-        """Return the record of the game so far, in a list of one."""
+        """Return the record of the game so far, as a list with one text."""
         names = [player.name for player in self.players]
         recorder = Recorder(self.game, [names], np.array([self.seed]))
         later = [*(move.states for move in self._moves), self.states]
@@ -255,7 +255,10 @@ class _Table:
 
 
 def _question(game: Game, states: States) -> str:
-    """Return the question of the game's `guide` to the seat to move. Empty without a guide."""
+    """Return the game's question to the seat to move, such as where to place a piece.
+
+    It is empty if the game has no module `guide`.
+    """
     guide = game_entry(game.name).part("guide")
     return guide.question(game, states[0])[0] if guide else ""
 
@@ -264,9 +267,9 @@ def _question(game: Game, states: States) -> str:
 def _signals_do(handler: Any) -> Iterator[None]:
     """Set a handler for SIGHUP and SIGTERM, and restore the previous handlers at the end.
 
-    With Ctrl-C's handler, a closed terminal or a request to terminate ends the game as Ctrl-C
-    does, so the record is still written. Signals that were ignored stay ignored. Outside the main
-    thread this function does nothing, because only the main thread receives signals.
+    If `handler` is the handler of Ctrl-C, a closed terminal or a request to terminate ends the game
+    as Ctrl-C does, so the record is still written. Signals that were ignored stay ignored. Outside
+    the main thread this function does nothing, because only the main thread receives signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -284,7 +287,10 @@ def _signals_do(handler: Any) -> Iterator[None]:
 
 
 def _thoughts(thoughts: Thoughts, texts: Sequence[str]) -> str:
-    """Format the likeliest actions and the expected value. Add up actions with the same text."""
+    """Format the likeliest actions and the expected return.
+
+    The probabilities of actions with the same text are added.
+    """
     words = []
     if thoughts.probabilities is not None:
         chances: dict[str, float] = {}
