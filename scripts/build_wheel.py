@@ -5,7 +5,7 @@
 
 The kernels work on every processor of the given level, with the minor versions of Python and NumPy
 and the versions of Numba and llvmlite that built them. With other versions the wheel works too, but
-compiles its kernels on first use. Building takes some minutes and needs the packages `build` and
+compiles its kernels on first use. Building takes a few minutes and needs the packages `build` and
 `wheel`.
 """
 

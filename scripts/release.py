@@ -9,7 +9,7 @@ and uses it there. It writes an SBOM (CycloneDX) of each environment, and checks
     dist/sbom/        armarl.cdx.json: only the wheel; armarl-EXTRAS.cdx.json: with extras
     dist/SHA256SUMS
 
-`--kernels` adds a wheel for this platform that contains compiled kernels (some minutes).
+`--kernels` adds a wheel for this platform that contains compiled kernels (a few minutes).
 Dependencies come from pip's configured package index. The script publishes nothing. The workflow
 (.github/workflows/release.yml) runs the script, and then publishes the files with their provenance.
 """

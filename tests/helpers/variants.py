@@ -82,7 +82,7 @@ class Variant:
         return f"{self.game}-{name(dict(self.options))}"
 
 
-# A random game of Armada has thousands of decisions. With this turn limit it has some hundreds.
+# A random game of Armada has thousands of decisions. With this turn limit it has a few hundred.
 SHORT = {"max_turns": 6}
 
 # A game from outside the package, in `examples/`, must pass all tests of our games.
