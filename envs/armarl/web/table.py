@@ -1,6 +1,7 @@
 """`Table`: one game with people and players in its seats. This module does not use HTTP.
 
-A *player* is always a program. A *board* is a picture of a position.
+A *player* is always a program. A *board* is a picture of a position. An *audience* is the view for
+which the server draws the game: that of a seat, of onlookers, or of everything after the end.
 """
 
 from __future__ import annotations

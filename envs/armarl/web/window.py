@@ -2,7 +2,7 @@
 
 This module makes everything that the server sends about a game. For a seat it uses only the
 concealed state, and for an onlooker only the knowledge that all seats share. No secret can leave
-the server, and the texts of two games that differ only in secrets are equal, byte for byte.
+the server, and its answers about two games that differ only in secrets are equal byte for byte.
 
 A *family* is a group of similar actions in the action table, such as all attacks.
 """
