@@ -1,1 +1,1 @@
-"""The networks of saved policies, in NumPy and as compiled kernels."""
+"""The networks of saved policies, in NumPy and as compiled code."""

@@ -1,11 +1,12 @@
 """Board layouts: how a network reads the cells of a board and scores the actions on them.
 
 The same weights read every cell and its surroundings, and score every action from the features of
-the cells on which the action acts. So the network learns about all cells at the same time. On a
-grid, a cell's surroundings are the eight cells next to it, each with its own weights. On a chart,
-they are a place's neighbours, summed by the kind of border between them. The layout tables of this
-module list the features of each cell and the score of each action. They are computed only from a
-game's observation and action tables.
+the cells on which the action acts. The network therefore learns about all cells at the same time.
+On a grid, a cell's surroundings are the eight cells next to it, each with its own weights. A chart
+is a graph whose cells are places. There, the surroundings are the neighbours of a place, and the
+features of neighbours across the same kind of border are added up. The layout tables of this module
+list the features of each cell and the score of each action. They are computed only from a game's
+observation and action tables.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ class Places(NamedTuple):
             missing feature is the observation's size, where the network reads a 0.
         constants: features that never change, float32, shape (constants, cells).
         spread: neighbour matrices of a chart, float32, shape (ways, cells, cells), 1 where the cell
-            of the row reads the cell of the column. The first matrix is the identity. Then comes a
-            matrix for each kind of border. A grid has no such matrices.
+            of the row reads the cell of the column. The first matrix is the identity. Each further
+            matrix is for one kind of border. A grid has no neighbour matrices.
         at: number of scores per cell, for actions that act on one cell.
         pairs: the two cells of actions that act between two cells, shape (2, pairs).
         between: number of scores per pair.
         scores: index of each action's score, shape (actions,), in the flat scores of cells (cells,
             at) followed by the flat scores of pairs (pairs, between). For an action on no cell, the
-            index is the total number of these scores.
+            index is the total number of scores.
         nothing: the observation's size, the index of a missing feature.
     """
 
@@ -71,7 +72,7 @@ class Places(NamedTuple):
         return (len(self.seen) + len(self.constants)) * ways
 
     def second_inputs(self, channels: int) -> int:
-        """Number of inputs of the second layer, which on a chart reads the neighbours again."""
+        """Number of inputs of the second layer for each cell (on a chart, with neighbours)."""
         return channels if self.is_grid else channels * len(self.spread)
 
 
@@ -92,7 +93,7 @@ def places_of(game: Game) -> Places:
 
 
 def _spread(board: Board) -> Floats:
-    """Return the neighbour matrices; see `Places.spread`."""
+    """Return the neighbour matrices of a board, as in `Places.spread`."""
     if board.edges is None or board.edge_kinds is None:
         return np.zeros((0, board.cells, board.cells), np.float32)
     spread = np.zeros((1 + len(board.kinds), board.cells, board.cells), np.float32)
@@ -103,7 +104,7 @@ def _spread(board: Board) -> Floats:
 
 
 class Looking:
-    """The inputs of the first two layers for every cell, gathered with NumPy."""
+    """Functions that gather the inputs of the first two layers for every cell, with NumPy."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -129,7 +130,7 @@ class Looking:
 
 
 def spread_over(places: Places, cells: Floats) -> Floats:
-    """Concatenate each chart cell and its neighbours' sums: (n, cells, ways * features)."""
+    """Return each cell's features, then its neighbours' sums: (n, cells, ways * features)."""
     return np.concatenate([way @ cells for way in places.spread], axis=2)
 
 

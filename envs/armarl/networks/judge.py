@@ -1,11 +1,14 @@
-"""Networks that judge positions, in NumPy.
+"""Judges, which are value networks over a game's survey, in NumPy.
 
-Players use the kernels of `judge_kernels`. Tests compare them with these networks.
+Players use the compiled code of `judge_kernels`. Tests compare the compiled code with the networks
+here.
 
-A judge reads a survey (see the verb `survey`). The same weights process every prize:
+A survey is an observation that a game makes for judges. Most of its features belong to the prizes:
+the things for which the sides compete, such as the gold mines of Armadora. A prize's stake is its
+worth, such as the amount of gold. The same weights process every prize:
 
 - *near* reads the features around the prize, and *far* reads the rest of the survey.
-- *prizes* predicts the share of the prize that each side will take, own side first.
+- *prizes* predicts the share of the prize that each side will take, the observing side first.
 - *whole* computes the expected return from all prizes.
 - *direct* is a linear layer whose output is added to that of *whole*. Its input is the lead in
   stakes over each other side, divided by the standard deviation of the lead. The standard deviation
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 
 PARTS = ("near", "far", "prizes", "whole", "direct")
 VARIANCE = 0.003  # a lead's variance when all prizes are decided, in squared shares of all stakes
-MARGIN = 0.3  # weight of the lead in `worths`, so that play still aims for more in won positions
+MARGIN = 0.3  # weight of the lead in `worths`, so that a player that is winning aims for more
 
 
 class SurveyLayout(NamedTuple):
@@ -45,8 +48,8 @@ class SurveyLayout(NamedTuple):
 
     Attributes:
         prizes: number of prizes.
-        features: number of features of each prize. The survey begins with these features, one
-            after the other. Each feature has one entry per prize.
+        features: number of features of each prize. The survey begins with the features of prizes,
+            one feature after the other, and each feature has one entry per prize.
         rest: number of entries that do not belong to a prize.
         sides: number of sides.
     """
@@ -100,7 +103,7 @@ def is_judge(tensors: Tensors) -> bool:
 
 
 class JudgeNetwork:
-    """A judge with weights that `check_judge` has accepted.
+    """A judge. Its weights must have passed `check_judge`.
 
     Attributes:
         tensors: `PART.K.weight` (out, in) and `PART.K.bias` (out,), float32, for layers
@@ -134,9 +137,9 @@ class JudgeNetwork:
         return np.tanh(x[:, 0] / 2), leads.mean(axis=1)
 
     def worths(self, surveys: Floats) -> Floats:
-        """Return the worth of positions, (n,): a mean of the expected return and the lead.
+        """Return the worth of positions, (n,): a weighted mean of the expected return and the lead.
 
-        MARGIN is the weight of the lead. The games must not be over.
+        The lead has the weight MARGIN. The games must not be over.
         """
         returns, leads = self.values(surveys)
         worths: Floats = (1 - MARGIN) * returns + MARGIN * leads
@@ -155,9 +158,9 @@ def _logistic(x: Floats) -> Floats:
 
 
 def _leads(parts: Floats, stakes: Floats) -> tuple[Floats, Floats]:
-    """Return the lead over each other side, and the lead divided by its standard deviation.
+    """Return the observing side's lead over each other side, and this lead in standard deviations.
 
-    Both have shape (n, sides - 1). The lead is that of the own side.
+    Both arrays have shape (n, sides - 1).
     """
     gaps = parts[..., :1] - parts[..., 1:]
     leads = (stakes[..., None] * gaps).sum(axis=1)

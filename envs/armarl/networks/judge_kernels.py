@@ -1,7 +1,7 @@
-"""Compiled position judges: the computation of `judge.JudgeNetwork`, one position at a time.
+"""Compiled judges: the computation of `judge.JudgeNetwork`, one position at a time.
 
-Most prizes have the same features before and after an action. So the result for a prize is cached
-with its input, and is used again for every prize with the same input.
+Most prizes have the same features before and after an action. Therefore the result for a prize is
+cached with its input, and is reused for every prize with the same input.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from armarl.networks.policy_network import Floats, Tensors, layers
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-REMEMBERED = 1024  # number of cached results per row of scratch memory; a power of two
+REMEMBERED = 1024  # number of cached results per row of scratch memory, a power of two
 
 
 class Weights(NamedTuple):
-    """A judge in the form that kernels read. Each layer is a matrix (inputs, outputs) and a bias.
+    """A judge's weights for compiled code. Each layer is a matrix (inputs, outputs) and a bias.
 
     Attributes:
         numbers: the weights of all layers, one layer after the other, float32.
         layers: for each layer its offset in `numbers`, its number of inputs and its number of
-            outputs, int64, shape (layers, 3). The order is near, far, the layers of prizes, the
-            layers of whole, direct.
-        prize_layers: number of layers of the part prizes.
+            outputs, int64, shape (layers, 3). The order is *near*, *far*, the layers of *prizes*,
+            the layers of *whole*, *direct*.
+        prize_layers: number of layers of the part *prizes*.
         layout: the layout of the survey.
         lots: random factors of the cache's hash, float64, shape (features + rest,).
     """
@@ -53,11 +53,11 @@ class Scratch(NamedTuple):
             widest).
         one: a layer's values, float32, shape (rows, widest); alternates with `other`.
         other: a layer's values, float32, shape (rows, widest); alternates with `one`.
-        whole: the input of the part whole, float32, shape (rows, widest).
+        whole: the input of the part *whole*, float32, shape (rows, widest).
         known: cached inputs for prizes, each followed by 1, float32, shape (rows, REMEMBERED,
             features + rest + 1). All entries are 0 at first. The operating system provides the
             memory only when an entry is written.
-        taken: cached results for these inputs, float32, shape (rows, REMEMBERED, sides).
+        taken: cached results for the inputs in `known`, float32, shape (rows, REMEMBERED, sides).
     """
 
     survey: Floats
@@ -71,7 +71,7 @@ class Scratch(NamedTuple):
 
 
 def weights_of(game: Game, tensors: Tensors) -> Weights:
-    """Return the weights of a judge that `check_judge` has accepted, in the kernel's form."""
+    """Return a judge's weights for compiled code. They must have passed `check_judge`."""
     numbers, rows = flat_layers(tensors, PARTS)
     layout, prize_layers = layout_of(game), layers(tensors, "prizes")
     lots = np.random.default_rng(0).random(layout.features + layout.rest)
@@ -79,7 +79,7 @@ def weights_of(game: Game, tensors: Tensors) -> Weights:
 
 
 def scratch_of(weights: Weights, rows: int) -> Scratch:
-    """Return scratch memory of `rows` rows. It caches results, so use it only for these weights."""
+    """Return scratch memory of `rows` rows for one judge. The memory caches the judge's results."""
     layout = weights.layout
     widest = int(max(weights.layers[:, 1:].max(), layout.whole))
     seen = layout.features + layout.rest
@@ -130,7 +130,7 @@ def _is_known(seen: Floats, known: Floats) -> Any:
 
 @part
 def _begin(net: Weights, seen: Floats, near: Floats, one: Floats) -> None:
-    """Write the sums that all prizes share to `near`: both biases, and the layer far."""
+    """Write the sum that all prizes share to `near`: the output of *far* and the bias of *near*."""
     bias(net, 0, near)
     bias(net, 1, one)
     for k in range(net.layers[0, 2]):

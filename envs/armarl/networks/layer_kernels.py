@@ -1,7 +1,7 @@
 """Compiled dense layers for one input at a time.
 
-Most inputs are 0, and so are half of the values of a hidden layer. These kernels skip entries that
-are 0. A matrix product cannot skip them.
+Most inputs are 0, and about half of the values of a hidden layer are 0. The functions here skip
+entries that are 0, which a matrix product cannot do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Layers = Any
 
 
 def flat_layers(tensors: Tensors, parts: Sequence[str]) -> tuple[Floats, NDArray[np.int64]]:
-    """Flatten the layers of some parts, each to a matrix (inputs, outputs) followed by its bias.
+    """Flatten the layers of a network's parts, each to a matrix (inputs, outputs) and its bias.
 
     Returns:
         All weights, float32; and for each layer its offset in the weights, its number of inputs and
@@ -40,7 +40,7 @@ def flat_layers(tensors: Tensors, parts: Sequence[str]) -> tuple[Floats, NDArray
 
 @part
 def add(net: Layers, at: int, x: Floats, first: int, y: Floats) -> None:
-    """Add a layer's products to `y`. The inputs are in `x` from index `first` on."""
+    """Add a layer's weights times its inputs to `y`. The inputs begin at `x[first]`."""
     begin, inputs, outputs = net.layers[at, 0], net.layers[at, 1], net.layers[at, 2]
     for j in range(inputs):
         entry = x[first + j]
@@ -52,7 +52,7 @@ def add(net: Layers, at: int, x: Floats, first: int, y: Floats) -> None:
 
 @part
 def bias(net: Layers, at: int, y: Floats) -> None:
-    """Write a layer's bias to `y`, as the start of the layer's sums."""
+    """Write a layer's bias to `y`, before `add` adds the other terms."""
     begin, inputs, outputs = net.layers[at, 0], net.layers[at, 1], net.layers[at, 2]
     row = window(net.numbers, begin + inputs * outputs, outputs)
     for k in range(outputs):
@@ -61,7 +61,7 @@ def bias(net: Layers, at: int, y: Floats) -> None:
 
 @part
 def relu(y: Floats, number: int) -> None:
-    """Set the negative ones of the first `number` entries of `y` to 0."""
+    """Set the first `number` entries of `y` to 0 where they are negative."""
     for k in range(number):
         y[k] = max(y[k], np.float32(0))
 
@@ -70,7 +70,7 @@ def relu(y: Floats, number: int) -> None:
 def run_layers(net: Layers, first: int, last: int, one: Floats, other: Floats) -> None:
     """Apply layers `first` to `last` to `one`, in place, with relu between them.
 
-    `other` is scratch.
+    `other` is working memory.
     """
     for at in range(first, last + 1):
         if at > first:

@@ -12,8 +12,8 @@ cell:
 - *ends* and *between* score the actions between two cells.
 - The value head reads the mean of all cells together with the trunk's output.
 
-The outputs of the part *trust* are added to the logits of the advisers' actions (see
-`armarl.players.advice`).
+Advisers are scripted players (see `armarl.players.advice`). The part *trust* has one output for
+each adviser, which is added to the logit of this adviser's action.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def layer(tensors: Tensors, part: str, k: int, x: Floats) -> Floats:
 
 
 class Network:
-    """A network with weights that `check_network` has accepted.
+    """A network. Its weights must have passed `check_network`.
 
     Attributes:
         tensors: `PART.K.weight` (out, in) and `PART.K.bias` (out,), float32, for layers
@@ -88,7 +88,7 @@ class Network:
         return layer(self.tensors, part, k, x)
 
     def _both(self, x: Floats) -> tuple[Floats, Floats | None]:
-        """Return the trunk's output, and the channels of every cell (None without a board)."""
+        """Return the trunk's output, and the features of every cell (None without board parts)."""
         seen = x
         for k in range(self._layers["trunk"]):
             seen = ACTIVATIONS[self.activation](self.layer("trunk", k, seen))
@@ -126,7 +126,7 @@ class Network:
 
 
 def flat(x: Floats) -> Floats:
-    """Flatten all axes but the first, to shape (n, all). n may be 0."""
+    """Flatten all axes except the first, also if the first axis has length 0."""
     return x.reshape(len(x), math.prod(x.shape[1:]))
 
 
@@ -141,7 +141,7 @@ def has_board(tensors: Tensors) -> bool:
 
 
 def widths(tensors: Tensors, parts: Sequence[str] = PARTS) -> dict[str, list[int]]:
-    """Return the layer widths of each part, as the metadata of a saved policy list them."""
+    """Return the layer widths of each part, in the form of a saved policy's metadata."""
     parts = [part for part in parts if part in FLAT_PARTS or layers(tensors, part)]
     return {
         part: [len(tensors[f"{part}.{k}.weight"]) for k in range(layers(tensors, part))]

@@ -64,7 +64,7 @@ class Advice:
         return found
 
     def digest(self) -> str:
-        """Return a hash of the advisers' actions in fixed positions. It shows if an adviser changed."""
+        """Return a hash of the advisers' actions in fixed positions, to notice changed advisers."""
         return _digest(self._game, self.advisers)
 
 

@@ -1,9 +1,9 @@
 """Afterstates: the positions after the legal actions of a decision, and a judge's values of them.
 
-A player with a position judge needs no policy. It tries every legal action on a copy of the state
-and takes the action that leads to the best position (TD-Gammon: Tesauro, 1995; afterstates: Sutton
-& Barto, 2018, section 6.8). Before the first action is tried, the hidden information is redealt, so
-that the afterstates cannot reveal it.
+A judge is a value network (see `armarl.networks.judge`). A player with a judge needs no policy. It
+tries every legal action on a copy of the state and takes the action that leads to the best position
+(TD-Gammon: Tesauro, 1995; afterstates: Sutton & Barto, 2018, section 6.8). Before the first action
+is tried, the hidden information is redealt, so that the afterstates cannot reveal it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def read_survey(batch: Surveys, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Divisions(NamedTuple):
-    """A batch of finished games whose prizes are divided among the seats."""
+    """A batch of finished games. The output is each side's share of the prizes."""
 
     states: States  # (n,)
     parts: Float64s  # (n, players, prizes) output
@@ -143,15 +143,15 @@ class Afterstates:
             states: states of games in progress, shape (n,). Information hidden from the seats has
                 no influence.
             seats: the seats to move, int64, shape (n,).
-            net: the judge's weights. The judge also values the final position if an action ends
-                the game. It does not see hidden information in that position either.
+            net: the judge's weights. If an action ends the game, the judge evaluates the final
+                position, too. It does not see hidden information in the final position either.
 
         Raises:
             TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
         """
         states, seats = state_checks.check_seats(self.game, states, seats)
         game = self.game
-        states = game.taken(states, np.arange(states.size))  # a copy: nobody else can change it
+        states = game.taken(states, np.arange(states.size))  # a copy that no other code can change
         masks = game.legal_masks(states)
         numbers = masks.sum(axis=1, dtype=np.int64)
         first = numbers.cumsum() - numbers

@@ -1,14 +1,14 @@
 """The value of each action if the scripted player finishes the turn that the action begins.
 
-This is the rollout algorithm with a critic at the end of rollouts (Tesauro & Galperin, 1997;
-Bertsekas, 2019). Every legal action is tried. After the action, the scripted player finishes the
-turn and plays the other seats' turns, too. Then the critic estimates the return. An action is
-therefore judged at the end of a sensible turn, after every opponent has answered. In the middle of
-a turn, by contrast, all positions look much alike. The hidden information is redealt several times.
-All actions are tried in the same deals, with the same chance results and the same style of the
-opponents. The opponents' real style is unknown, so the simulated style changes from deal to deal.
-The fewer actions are left, the more often each of them is tried (sequential halving: Karnin, Koren
-& Somekh, 2013).
+This is the rollout algorithm with a critic, a value network, at the end of rollouts (Tesauro &
+Galperin, 1997; Bertsekas, 2019). Every legal action is tried. After the action, the scripted player
+finishes the turn and plays the other seats' turns, too. Then the critic estimates the return. An
+action is therefore evaluated at the end of a sensible turn, after every opponent has answered. In
+the middle of a turn, by contrast, all positions look much alike. The hidden information is redealt
+several times. All actions are tried in the same deals, with the same chance results and the same
+style of the opponents. The opponents' real style is unknown, so the simulated style changes from
+deal to deal. The fewer actions are left, the more often each of them is tried (sequential halving:
+Karnin, Koren & Somekh, 2013).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 FIRST_DEALS = 1, 2
 DEALS = 32  # maximum number of deals in which an action is tried, including the first deals
 BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k actions remain, plus the scripted choice
-HOPE = 0.05  # mean gain in return; an action is dropped unless its mean gain so far is higher
+HOPE = 0.05  # an action is dropped unless its mean gain in return so far is higher
 # Above this expected return the scripted choice is kept. In a game that is nearly won, the scripted
 # player goes for the win, but the critic's choices may only delay it.
 WON = 0.7, 0.8  # for two players, and for more players
@@ -56,7 +56,7 @@ def with_players(players: int, numbers: tuple[float, float]) -> Any:
 
 
 class Critic(NamedTuple):
-    """A critic in the form for kernels, see `layer_kernels.flat_layers`."""
+    """A critic's weights for compiled code, from `layer_kernels.flat_layers`."""
 
     numbers: Float32s
     layers: Int64s
@@ -127,10 +127,11 @@ def try_turns(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def leave_out(batch: Tries, i: Int, last: Int, most: Int) -> Int:
-    """Drop actions other than the scripted choice. Return the number of those that remain.
+    """Drop actions. Return the number of remaining actions, without the scripted choice.
 
-    A dropped action has OUT in `deals`. At most `most` actions remain: those with the largest
-    gains, if their mean gain exceeds `hope`. The decision's rows end before `last`.
+    The scripted choice is never dropped. A dropped action has OUT in `deals`. At most `most` other
+    actions remain: those with the largest gains, if their mean gain exceeds `hope`. The decision's
+    rows end before `last`.
     """
     first, left = batch.first[i], 0
     for row in range(first, last):
@@ -241,19 +242,19 @@ class Gains(NamedTuple):
 
 
 class TurnValues:
-    """A critic's values of the turns that legal actions begin."""
+    """The gains of legal actions over the scripted choice, from rollouts and a critic."""
 
     def __init__(
         self, game: Game, tensors: Tensors, styles: Sequence[int], deals: int, turns: int
     ) -> None:
-        """Create from a critic that `check_critic` has accepted.
+        """Create from a critic whose weights have passed `check_critic`.
 
         Args:
             game: the game.
             tensors: the critic's weights.
             styles: style numbers of the scripted player, one or more. The deciding seat continues
-                in the first style. All other seats play in one style, which changes from deal to
-                deal: each style has its turn.
+                in the first style. All other seats play in one style. From deal to deal, the styles
+                take turns.
             deals: number of deals in which the most promising actions are tried.
             turns: number of turns that end before the critic is asked, including the current one.
         """
@@ -318,7 +319,7 @@ class TurnValues:
 def _numbers(states: States) -> NDArray[np.int64]:
     """Return a seed for each state: a checksum of the state, so that repeated calls agree.
 
-    With one seed for all states, every position would have the same dice rolls.
+    If all states had the same seed, every position would have the same dice rolls.
     """
     rows = states.view(np.uint8).reshape(states.size, states.itemsize)
     return np.array([zlib.crc32(row) for row in rows], np.int64)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Players that use a network: for logits, or for the values of the positions after actions."""
+"""Players that use a network, for the logits of actions or for the values of positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from armarl.policies.critic_lookahead import DEALS, TurnValues
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-_LARGE = 10.0  # losses are clipped to this value; the exact size of a larger loss is irrelevant
+_LARGE = 10.0  # gains are at least -_LARGE; it is irrelevant how much worse an action is
 _HUGE = 1e30  # largest logit; differences of such logits are still finite
 SHARPNESS = 100.0  # an action that leads to a value 0.01 higher is e times as likely
 DOUBT = 1.0  # number of standard errors by which an action must be better than the scripted choice
@@ -37,11 +37,11 @@ LEAST_GAIN = 0.1
 class NetworkPlayer:
     """A player with a network that reads the flat observation. It never plays illegal actions.
 
-    `load_policy` makes one from a file. See `armarl.networks` for the networks.
+    `load_policy` makes such a player from a file. `armarl.networks` describes the networks.
 
     Attributes:
         name: the player's name.
-        game: the game that it plays.
+        game: the game that the player plays.
         tensors: the weights, see `armarl.networks.policy_network.Network`.
         activation: "relu" or "tanh".
         sample: True to draw from the policy's distribution, False to take the likeliest action.
@@ -107,7 +107,7 @@ class NetworkPlayer:
     def weights_digest(self) -> str:
         """Return the SHA-256 of the weights, activation, advisers, `sample` and `temperature`.
 
-        Other metadata of the file, such as the measured strength, does not affect it.
+        Other metadata of the file, such as the measured strength, does not change the digest.
         """
         how = (self.activation, list(self.advice.advisers), self.sample, self.temperature)
         digest = hashlib.sha256(repr(how).encode())
@@ -203,13 +203,13 @@ class NetworkPlayer:
 
 
 class JudgingPlayer(NetworkPlayer):
-    """A player with a judge of positions: it prefers actions that lead to better positions.
+    """A player with a judge, a value network: it prefers actions that lead to better positions.
 
     It tries every legal action on a copy of the state, one step ahead. See `afterstates`.
 
     Attributes:
-        around: wrapper classes by their NAME in specifications (`+NAME`). They replace the usual
-            wrapper classes.
+        around: class of each wrapper that differs for this player, by the wrapper's name. For
+            example, `armadora-2p+search:200` makes a `JudgeSearchPlayer`.
     """
 
     around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:JudgeSearchPlayer"}
@@ -234,16 +234,17 @@ class JudgingPlayer(NetworkPlayer):
 class CriticPlayer(NetworkPlayer):
     """A player that plays its first adviser's choice unless a critic values another action higher.
 
-    It tries every legal action and simulates some turns before it asks the critic. In these turns
-    the first adviser plays the player's own seat. One adviser, which changes from deal to deal,
-    plays all other seats. See `critic_lookahead`.
+    A critic is a value network, and an adviser is a scripted player. The player tries every legal
+    action and simulates some turns before it asks the critic. In these turns the first adviser
+    plays the player's own seat. One adviser, which changes from deal to deal, plays all other
+    seats. See `critic_lookahead`.
 
     Attributes:
         deals: maximum number of deals in which an action is tried.
         turns: number of turns that end before the critic is asked, including the current one.
         least_gain: smallest gain in return that replaces the scripted choice.
-        around: wrapper classes by their NAME in specifications (`+NAME`). They replace the usual
-            wrapper classes.
+        around: class of each wrapper that differs for this player, by the wrapper's name. For
+            example, `armada-2p+search:200` makes a `CriticSearchPlayer`.
     """
 
     around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:CriticSearchPlayer"}
@@ -271,7 +272,7 @@ class CriticPlayer(NetworkPlayer):
         self._turns = TurnValues(self.game, self.tensors, styles, self.deals, self.turns)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return `SHARPNESS` times a lower bound of the gain of each action, as logits."""
+        """Return `SHARPNESS` times a lower bound of each action's gain over the scripted choice."""
         found = self._turns.gains(states, seats)
         sure = np.maximum(found.gains - DOUBT * found.errors - self.least_gain, -_LARGE)
         sure[found.scripted[found.scripted >= 0]] = 0.0
@@ -306,7 +307,7 @@ def _checked_chance(sample: Any, temperature: Any) -> tuple[bool, float]:
 def _checked_temperature(temperature: Any) -> float:
     """Return the temperature as a float.
 
-    With a temperature out of range, a sampled action could be illegal.
+    If the temperature were out of range, a sampled action could be illegal.
 
     Raises:
         TypeError: the temperature is not a number.

@@ -35,8 +35,8 @@ _RANDOM = frozenset(
         *("Multinomial", "Bernoulli", "Sampling"),
     }
 )
-# The index of the input that turns on training mode. In this mode the node draws random numbers.
-# Without this input, training mode is off.
+# For each kind of node, the index of the input that turns on training mode. In training mode the
+# node draws random numbers. Without the input, training mode is off.
 _TRAINING_INPUT = {"Dropout": 2, "BitmaskDropout": 2, "BiasDropout": 4, "BitmaskBiasDropout": 4}
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 _LONGEST_VARINT = 10  # maximum number of bytes

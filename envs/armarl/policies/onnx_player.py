@@ -165,5 +165,5 @@ class OnnxPlayer:
 
 
 def _is_batch_of(size: int, shape: list[Any]) -> bool:
-    """Return whether a shape is (any number, size). ONNX gives such a number as a name or None."""
+    """Return whether a shape is (any, size). In ONNX, a name or None means any number."""
     return len(shape) == 2 and not isinstance(shape[0], int) and bool(shape[1] == size)

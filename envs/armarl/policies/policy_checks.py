@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
-    """Refuse a policy of another game, version or variant, or with other tables.
+    """Refuse a policy of another game, version or variant, or with other tables of actions or inputs.
 
     Returns:
         True if the policy was made for a version in `Game.earlier`, which had other rules. Options
-        that such a policy does not name have their defaults. Its observations are the same as in
-        this version, although their hash may differ.
+        that such a policy does not name have their defaults. An earlier version has the same
+        observations as this version, although the hash of their table may differ.
 
     Raises:
         PolicyError: the policy was made for another game, version, variant or table.
@@ -75,13 +75,13 @@ def _value(value: Any) -> str:
 def check_advisers(
     path: Path, game: Game, metadata: Mapping[str, Any], earlier: bool = False
 ) -> list[str]:
-    """Check the advisers named in the metadata, and return them.
+    """Check the advisers (scripted players) that the metadata name, and return them.
 
     The advice is not compared if the policy was made for an earlier version of the game, because
-    that version had other rules.
+    the earlier version had other rules.
 
     Raises:
-        PolicyError: an adviser does not exist, or its advice differs from its advice in training.
+        PolicyError: an adviser does not exist, or its advice is not the same as during training.
     """
     advisers = metadata.get("advisers", [])
     if not isinstance(advisers, list) or not all(isinstance(name, str) for name in advisers):
@@ -140,7 +140,7 @@ def layer_widths(kind: WeightKind, tensors: Tensors) -> dict[str, list[int]]:
 
 
 def check_survey(path: Path, kind: WeightKind, surveyed: Any, game: Game) -> None:
-    """Refuse a judge that was made for a different survey, and a survey hash without a judge.
+    """Refuse a judge (a value network) for another survey, and a survey hash without a judge.
 
     Raises:
         PolicyError: the survey in the metadata is not the one that the network needs.

@@ -20,8 +20,8 @@ FORMAT = "armarl-policy-4"
 
 
 # Earlier formats that can still be read, newest first. Files of format 3 contain no judges. Files
-# of format 2 also contain no parts for a board. Files of format 1 also contain no trunk, and their
-# description of the network does not mention one.
+# of format 2 also contain no networks with board parts. Files of format 1 also contain no trunks,
+# and their description of the network has no entry `trunk`.
 EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 
 

@@ -104,7 +104,7 @@ def policy_file(name: str | Path) -> Path:
     Raises:
         FileNotFoundError: the policy does not exist. The message lists the shipped policies.
         ValueError: `name` is a player specification with arguments.
-        TypeError: `name` is neither text nor a path.
+        TypeError: `name` is neither a string nor a path.
     """
     if not isinstance(name, str | Path):
         raise TypeError(
@@ -190,7 +190,8 @@ def load_policy(
 
     Raises:
         FileNotFoundError: the file does not exist.
-        PolicyError: the file is damaged, or was made for another game, version, variant or table.
+        PolicyError: the file is damaged, or was made for another game, version or variant, or for
+            another action or observation table.
         TypeError: `path`, `game`, `sample` or `temperature` has the wrong type.
         ValueError: `temperature` is out of range, or given with `sample=False`; or `path` is a
             player specification with arguments.

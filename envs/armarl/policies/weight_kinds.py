@@ -1,6 +1,8 @@
-"""The kinds of weights in saved policies, each with functions that detect, check and play it.
+"""The kinds of weights in saved policies, with functions that detect, check and play each kind.
 
-To add a kind of network, add an entry to `WEIGHT_KINDS`.
+A network has a policy: logits for all actions. A judge is a value network over the game's survey. A
+critic is a value network over the observation, and improves a scripted player. To add a kind, add
+an entry to `WEIGHT_KINDS`.
 """
 
 from __future__ import annotations
@@ -85,7 +87,7 @@ WEIGHT_KINDS = (
         name="network",
         title="a network of logits",
         parts=policy_network.PARTS,
-        detect=lambda tensors: True,  # weights of no other kind; `check` refuses wrong ones
+        detect=lambda tensors: True,  # for weights of no other kind; `check` refuses wrong weights
         check=policy_network.check_network,
         describe=_describe_network,
         reads_survey=False,
