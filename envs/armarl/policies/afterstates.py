@@ -68,7 +68,7 @@ def read_survey(batch: Surveys, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Divisions(NamedTuple):
-    """A batch of finished games. The output is each side's share of the prizes."""
+    """A batch of finished games, and the share of each prize that each seat's side took."""
 
     states: States  # (n,)
     parts: Float64s  # (n, players, prizes) output

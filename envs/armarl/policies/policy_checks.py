@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
-    """Refuse a policy of another game, version or variant, or with other tables of actions or inputs.
+    """Refuse a policy whose game, version, variant, or action or observation table is not `game`'s.
 
     Returns:
         True if the policy was made for a version in `Game.earlier`, which had other rules. Options
