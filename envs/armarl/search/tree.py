@@ -87,9 +87,9 @@ def clear_row(edges: Numbers, following: Integers, row: Integers) -> None:
 
 @kernel
 def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int, passed: Int) -> None:
-    """Give a node an empty table of rapid values when `passed` simulations went through the node.
+    """Give a node an empty table of rapid values if `passed` simulations have gone through it.
 
-    Nothing happens if the node has a table, or if no table is free.
+    Nothing happens if the node already has a table, or if no table is free.
     """
     table = used[TABLES]
     if rows[row, PASSED] == passed and rows[row, TABLE] == NO_TABLE and table < rapid.shape[0]:
@@ -132,8 +132,8 @@ def follow(
 
 
 # --- choosing an action --------------------------------------------------------------------------
-# Usually only a few dozen of a thousand actions are legal. So the legal actions are listed once,
-# and the loops visit only the listed actions.
+# Usually only a few dozen of a thousand actions are legal. Therefore the legal actions are listed
+# once, and the loops visit only the listed actions.
 
 
 @inlined

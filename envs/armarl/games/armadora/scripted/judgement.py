@@ -75,8 +75,8 @@ class Sides(NamedTuple):
 class Reserves(NamedTuple):
     """The influence of the Warriors in hand on the leads around mines."""
 
-    lead: float  # points in hand, own side minus next side
-    other_lead: float  # points in hand, own side minus third side
+    lead: float  # points in hand of the player's side minus those of the next side
+    other_lead: float  # points in hand of the player's side minus those of the third side
     weight: float  # the weight of these two leads, per free square near a mine
     free_variance: float  # the variance of a lead in points, per free square nearby
     hidden_variance: float  # the variance of a lead in points, per hidden Warrior nearby
@@ -85,8 +85,8 @@ class Reserves(NamedTuple):
 class Outlook(NamedTuple):
     """Totals around one mine. Every square is weighted by its steps from the mine."""
 
-    lead: float  # points, own side minus next side
-    other_lead: float  # points, own side minus third side
+    lead: float  # points of the player's side minus those of the next side
+    other_lead: float  # points of the player's side minus those of the third side
     free: float  # free squares
     hidden: float  # Warriors of unknown value
     step_weight: float  # factor on a square's weight per step
