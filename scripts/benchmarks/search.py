@@ -84,7 +84,7 @@ def ours(variant: Any, player: str, **options: Any) -> Callable[[], int]:
 
 
 def playouts(variant: Any) -> Callable[[], int]:
-    """Return a chunk that plays games at random to the end, from the deals of `ours`.
+    """Return a chunk that plays games at random to the end, from the same deals as in `ours`.
 
     The chunk counts the games.
     """

@@ -134,7 +134,7 @@ def _check_mode(game: Game, mode: str, size: int, steps: int, seed: int, device:
 
 
 def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") -> None:
-    """Compare the other methods of `CudaGame` in unfinished games.
+    """Compare the results of `CudaGame`'s methods with those on the CPU, in unfinished games.
 
     Raises:
         DifferenceError: a result was not equal.

@@ -157,10 +157,18 @@ def test_the_kernels_that_the_face_runs_are_found(game: str) -> None:
 @pytest.mark.parametrize("capability", gpu_kernels.CAPABILITIES, ids=str)
 @pytest.mark.parametrize("game", [entry.name for entry in OURS])
 def test_a_step_compiles_for_a_gpu(game: str, capability: gpu_kernels.Capability) -> None:
-    """PTX is made once for the oldest GPU, since it is the same for all; see the next test."""
-    step = (batch_loops.take_turn, batch_loops.view_mover)
-    for kernel in (k for k in gpu_kernels.kernels_of(make_game(game)) if k.body in step):
-        report = gpu_kernels.compiled(kernel, capability, gpu_kernels.CAPABILITIES[0])
+    """PTX is made once for the oldest GPU, since it is the same for all; see the next test.
+
+    One thread per game plays an action, and one writes the observation and the mask.
+    """
+    oldest = gpu_kernels.CAPABILITIES[0]
+    # The state and the mask are written in bytes, and the observation in floats.
+    written = {batch_loops.take_turn: ("u8",), batch_loops.view_mover: ("u8", "f32")}
+    for kernel in (k for k in gpu_kernels.kernels_of(make_game(game)) if k.body in written):
+        ptx = gpu_kernels.to_ptx(kernel, oldest)
+        assert ptx.count(".visible .entry") == 1
+        assert all(f"st.global.{kind}" in ptx for kind in written[kernel.body])
+        report = gpu_kernels.compiled(kernel, capability, oldest)
         assert report.code > 100_000  # it contains the rules
         assert 0 < report.registers <= 255
         assert report.spilt == 0
@@ -195,7 +203,8 @@ def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
     assert set(found) == rivals | step | rollout | {"look_back", "ppo_gradient_bfloat16"}
     for name in ("change_seats", "draw", "look_back", "ppo_gradient_bfloat16"):
         for capability in gpu_kernels.CAPABILITIES:
-            report = gpu_kernels.compiled(found[name], capability)
+            source = capability if name.startswith("ppo") else gpu_kernels.CAPABILITIES[0]
+            report = gpu_kernels.compiled(found[name], capability, source)
             assert report.code > 10_000
             assert report.spilt == 0
 

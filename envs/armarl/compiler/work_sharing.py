@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import PLAIN_PYTHON
 
-# Indices of `progress`: the number of shares taken, the number of shares played, and the number of
-# the call.
+# Indices into `progress`: how many shares are taken, how many are played, and which call this is (a
+# running number).
 TAKEN, PLAYED, CALL = range(3)
 _PATIENCE = 80_000  # number of polls before a thread sleeps, about 100 microseconds
 _LINE = 64  # bytes of a cache line

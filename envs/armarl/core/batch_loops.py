@@ -147,21 +147,21 @@ def view_one(
 
 
 def deal_with(states: States, i: int, number: int, reseed: bool, fixed: States) -> int:
-    """Call `deal_one` with the record in the array `fixed`."""
+    """Call `deal_one` with the record that the array `fixed` contains."""
     return deal_one(states, i, number, reseed, (fixed[0],))
 
 
 def play_with(
     states: States, i: int, action: int, mask: Mask, rewards: Returns, kind: int, fixed: States
 ) -> int:
-    """Call `play_one` with the record in the array `fixed`."""
+    """Call `play_one` with the record that the array `fixed` contains."""
     return play_one(states, i, action, mask, rewards, kind, (fixed[0],))
 
 
 def view_with(
     states: States, i: int, seat: int, observation: Observation, mask: Mask, fixed: States
 ) -> None:
-    """Call `view_one` with the record in the array `fixed`."""
+    """Call `view_one` with the record that the array `fixed` contains."""
     view_one(states, i, seat, observation, mask, (fixed[0],))
 
 

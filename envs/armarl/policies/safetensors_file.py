@@ -53,7 +53,7 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
     """Write a safetensors file atomically: `path` always contains the complete old or new file.
 
     Raises:
-        PolicyError: the metadata are too large or too deeply nested to be read again.
+        PolicyError: the metadata is too large or too deeply nested to be read again.
         OSError: the disk is full or not writable. An existing file at `path` is left unchanged.
     """
     from safetensors.numpy import save
@@ -61,14 +61,16 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
     try:
         check_bounds(metadata)
     except ValueError as error:
-        raise PolicyError(f"{path} cannot contain these metadata: {error}") from error
+        raise PolicyError(f"{path} cannot be saved with this metadata: {error}") from error
     text = json.dumps(metadata, allow_nan=False)
     data = save(
         {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()},
         {"armarl": text, "sha256": _digest(text, tensors)},
     )
     if int.from_bytes(data[:8], "little") > MOST_HEADER:
-        raise PolicyError(f"{path} cannot contain these metadata: they are {_TOO_LONG}")
+        raise PolicyError(
+            f"{path} cannot be saved: its header, with the metadata, would be {_TOO_LONG}"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(path, data)
 

@@ -22,7 +22,7 @@ class WeightKind(NamedTuple):
     Attributes:
         name: short name: "network", "judge" or "critic".
         title: name of the kind in messages.
-        parts: the network parts whose layer widths the metadata list.
+        parts: the network parts whose layer widths are listed in the metadata.
         detect: function that returns True if tensors are of this kind.
         check: function that raises `NetworkError` if tensors do not fit each other, the game, the
             activation or the number of advisers.

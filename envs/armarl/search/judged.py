@@ -37,7 +37,7 @@ class JudgeSearchPlayer:
 
     There are no playouts. The module `judged_tree` describes the search. Like every player, this
     player sees only concealed states. Each simulation redeals the hidden information. The same draw
-    gives the same action, on any number of threads, unless the budget is a time.
+    gives the same action, on any number of threads, unless the search has a time budget.
 
     Attributes:
         name: name in tables and records.

@@ -103,7 +103,7 @@ class SearchPlayer:
 
     The search sees only concealed states, and every simulation redeals the hidden information.
     Therefore hidden information cannot influence the player's actions. The same draw gives the same
-    action, on any number of threads, unless the budget is a time.
+    action, on any number of threads, unless the search has a time budget.
 
     Attributes:
         name: name in tables and records.
@@ -283,7 +283,7 @@ class SearchPlayer:
     def _trees_at_once(self) -> int:
         """Return the number of decisions to search at the same time.
 
-        If the budget is a time, each thread searches one decision.
+        With a time budget, each thread searches one decision.
         """
         if self._budget.simulations is None:
             return threads.get_threads()

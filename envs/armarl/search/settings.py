@@ -47,7 +47,7 @@ class Budget(NamedTuple):
         Args:
             run: function that runs some simulations. Its arguments are 1 to start the search or 0
                 to continue it, and the number of simulations.
-            chunk: number of simulations in the first portion. If the budget is a time, all portions
+            chunk: number of simulations in the first portion. With a time budget, all portions
                 have this size.
         """
         end, begin = time.perf_counter() + self.seconds, 1

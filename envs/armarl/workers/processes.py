@@ -29,7 +29,7 @@ def in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any,
     context = multiprocessing.get_context("spawn")
     each = max(1, min(threads.get_threads(), threads.available_cores() // number))
     with ProcessPoolExecutor(number, context, _prepare, (Known.here(), each)) as pool:
-        with _without_ctrl_c():  # processes start here and must be ready before a Ctrl-C arrives
+        with _without_ctrl_c():  # a process that starts here blocks Ctrl-C until `_prepare`
             futures = [pool.submit(_do, work, job) for job in jobs]
         try:
             for future in futures:

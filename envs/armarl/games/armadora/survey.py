@@ -67,8 +67,8 @@ class View(NamedTuple):
     known: Any  # squares with Warriors whose value the seat knows
     points: Any  # the points of these Warriors, as digits (ARM-30)
     gold: Any  # gold on the mines, as digits
-    stay_east: Any  # open lines, right of squares, that can no longer take a palisade
-    stay_south: Any  # open lines, below squares, that can no longer take a palisade
+    stay_east: Any  # lines to the right of squares; they are open and will stay open
+    stay_south: Any  # lines below squares; they are open and will stay open
 
 
 @part

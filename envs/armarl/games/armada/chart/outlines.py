@@ -164,7 +164,10 @@ class Outlines:
         return points
 
     def _loops(self, places: set[int]) -> list[list[Corner]]:
-        """Return the closed outlines of some places together, clockwise."""
+        """Return the closed outlines of the area that these places form together.
+
+        The outer outlines run clockwise, and the outlines of holes run counterclockwise.
+        """
         onward: dict[Corner, list[Corner]] = defaultdict(list)
         for place in places:
             for start, end in self._inside[place]:

@@ -43,7 +43,7 @@ from armarl.games.armadora.state import all_warriors, has_gold, side_count, terr
     FREE_VARIANCE,  # variance that a free square adds to a lead, in squared points
     PATIENCE,  # gold by which a palisade must be better than a Warrior
 ) = range(4)
-# The rows are 2, 3 and 4 players, each with the base game and the advanced rules.
+# Two rows for each number of players (2, 3, 4): the base game, then the advanced rules.
 JUDGEMENT = np.array(
     [
         [0.80, 0.02, 1.0, 0.0],
