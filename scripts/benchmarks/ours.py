@@ -191,10 +191,14 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
     apply, legal, observe = verbs.apply, verbs.legal, verbs.observe
     start, status, to_move = verbs.start, verbs.status, verbs.to_move
 
+    # A parallel loop takes no records, only arrays of records.
+    charts = np.zeros(0) if game.fixed is None else np.full(1, game.fixed)
+    records = numba.njit((lambda _: ()) if game.fixed is None else (lambda charts: (charts[0],)))
+
     @numba.njit(parallel=True)
-    def play(states: Any, chance: Any, observations: Any, masks: Any, fixed: Any) -> None:
+    def play(states: Any, chance: Any, observations: Any, masks: Any, charts: Any) -> None:
         for i in numba.prange(states.size):
-            s = states[i]
+            s, fixed = states[i], records(charts)
             for _ in range(CHUNK):
                 apply(s, pick(masks[i], uniform(chance, i)), *fixed)
                 if status(s):
@@ -207,7 +211,7 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
     observations = np.zeros((batch, game.observation.size), np.float32)
 
     def chunk() -> int:
-        play(states, chance, observations, masks, game.fixed_records)
+        play(states, chance, observations, masks, charts)
         return CHUNK * batch
 
     chunk()

@@ -100,6 +100,7 @@ def _head(results: dict[str, Any]) -> str:
         if settings["quick"]
         else ""
     )
+    note = f" {results['note']}" if "note" in results else ""  # written by hand
     return "\n".join(
         [
             "# Benchmarks",
@@ -110,7 +111,7 @@ def _head(results: dict[str, Any]) -> str:
             "",
             f"One run on {machine['date']}: {machine['processor']}, {machine['cores']} cores, "
             f"{machine['memory_gib']} GiB, {machine['system']}, Python {machine['python']}; "
-            f"load before the run {machine['load_before']}. {packages}.",
+            f"load before the run {machine['load_before']}. {packages}.{note}",
             "",
             "How to read the figures:",
             "",
