@@ -71,16 +71,18 @@ def _thinned(groups: Iterator[list[Measurement]]) -> Iterator[list[Measurement]]
 
 def _compare(arguments: argparse.Namespace, settings: Settings) -> int:
     """Compare this version with an older commit. Return the exit status."""
+    results = json.loads(arguments.json.read_text("utf-8")) if arguments.json else {}
     rows: list[dict[str, Any]] = []
     groups = (group for name in arguments.only or COMPARED for group in GROUPS[name]())
     for row in older.compare(arguments.against, groups, settings):
-        print(f"{row['subject']}, {row['how']}: done", file=sys.stderr, flush=True)
+        said = row.get("failed") or f"{row['ratio']:.2f}"
+        name = ", ".join(filter(None, (row["subject"], row["how"])))
+        print(f"{name}, batch {row['batch']}: {said}", file=sys.stderr, flush=True)
         rows.append(row)
-    compared = {"commit": arguments.against, "rows": rows}
+    results["older"] = {"commit": arguments.against, "rows": rows}
     if arguments.json:
-        results = json.loads(arguments.json.read_text("utf-8")) | {"older": compared}
         arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(comparison(compared))
+    print(comparison(results["older"]))
     return any("failed" in row for row in rows)
 
 
@@ -105,6 +107,8 @@ def main() -> int:
     if arguments.quick:
         settings = Settings(repeats=1, seconds=0.01)
     if arguments.against:
+        if arguments.json and not arguments.json.is_file():
+            parser.error(f"{arguments.json} does not exist: write it first, without --against")
         return _compare(arguments, settings)
     results = run(arguments.only or list(SECTIONS), settings, arguments.quick)
     if arguments.json:

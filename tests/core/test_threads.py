@@ -52,6 +52,16 @@ def test_worker_processes_share_the_cores(own):
     assert found == 2 * [1 if own else max(1, threads.available_cores() // 2)]
 
 
+def test_loops_take_states_in_any_order():
+    """Regression: the loop over a batch prefetched a row by its step, which may be negative."""
+    game = make_game("armadora")
+    states = game.new_states(np.arange(5))
+    states["to_move"] = [0, 1, 0, 0, 1]
+    statuses, seats = np.zeros((2, 5), np.int64)
+    game.run(batch_loops.read_status, 5, batch_loops.Statuses(states[::-1], statuses, seats))
+    assert seats.tolist() == [1, 0, 0, 1, 0]
+
+
 def test_several_threads_can_play_batches_at_the_same_time(two_threads):
     expected = a_trace()
     with ThreadPoolExecutor(4) as pool:

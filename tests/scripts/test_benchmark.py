@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import benchmark
 from benchmarks import aec, learning, memory, older
 from benchmarks.frame import Measurement, Settings, measure, ratio
 from benchmarks.ours import OWN_LOOP, PLAYED, WITH
@@ -105,6 +106,25 @@ def test_an_older_version_can_be_measured_together_with_this_one(
     assert "## Compared with abc123" in text
     assert "| a game | state |  | bytes | 336 | 336 | 1.00 |" in text
     assert "| a game | ? |  | steps/s | abc123: " in text
+
+
+def test_a_comparison_is_added_to_results(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"subject": "a game", "how": "state", "batch": None, "unit": "bytes"}
+    row |= {"before": 672, "now": 336, "ratio": 0.5}
+    monkeypatch.setattr(older, "compare", lambda commit, groups, settings: iter([row]))
+    file = tmp_path / "results.json"
+    monkeypatch.setattr(sys, "argv", ["benchmark", "--against", "abc123", "--json", str(file)])
+    with pytest.raises(SystemExit):
+        benchmark.main()
+    assert "does not exist: write it first" in capsys.readouterr().err
+    file.write_text(json.dumps(_results([])))
+    assert benchmark.main() == 0
+    assert json.loads(file.read_text()) == {
+        **_results([]),
+        "older": {"commit": "abc123", "rows": [row]},
+    }
 
 
 def test_ratios_are_computed_for_each_round() -> None:

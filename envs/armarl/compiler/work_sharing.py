@@ -18,7 +18,7 @@ from armarl.compiler.decorators import PLAIN_PYTHON
 # running number).
 TAKEN, PLAYED, CALL = range(3)
 _PATIENCE = 80_000  # number of polls before a thread sleeps, about 100 microseconds
-_LINE = 64  # bytes of a cache line
+_LINE, _MOST_LINES = 64, 16  # bytes of a cache line; maximum number of lines to prefetch of a row
 _AHEAD = 2  # how many games ahead of the game being played the loop prefetches
 
 _INTEGER = types.int64
@@ -76,10 +76,13 @@ def _prefetch(typing_context: Any, batch: Any, i: Any) -> Any:
         load = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         for rows, value in _prefetched(builder, signature.args[0], arguments[0]):
             array = context.make_array(rows)(context, builder, value)
-            size = builder.extract_value(array.strides, 0)
+            step = builder.extract_value(array.strides, 0)  # negative in a reversed array
             data = builder.bitcast(array.data, byte.as_pointer())
-            row = builder.gep(data, [builder.mul(arguments[1], size)])
+            row = builder.gep(data, [builder.mul(arguments[1], step)])
+            size = word(rows.dtype.size) if rows != _PACKED else step
             lines = builder.udiv(builder.add(size, word(_LINE - 1)), word(_LINE))
+            most = builder.icmp_unsigned("<", lines, word(_MOST_LINES))
+            lines = builder.select(most, lines, word(_MOST_LINES))
             with cgutils.for_range(builder, lines) as loop:
                 line = builder.gep(row, [builder.mul(loop.index, word(_LINE))])
                 builder.call(load, [line, half(0), half(3), half(1)])  # to read; all caches; data
