@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from dataclasses import replace
 
 import gymnasium
@@ -287,6 +288,28 @@ def test_a_window_without_a_screen_gives_a_clear_error():
     out = subprocess.run([sys.executable, "-c", program], env=bare, capture_output=True, text=True)
     assert "there is no screen" in out.stdout, out.stderr
     assert "render_mode='rgb_array'" in out.stdout
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="lists the loaded libraries")
+@pytest.mark.parametrize("asked", [None, "1"])
+def test_a_window_does_not_load_opengl_unless_the_user_asks(asked):
+    """Software OpenGL is slow, and its LLVM crashes PyTorch's Triton."""
+    program = (
+        "import os, numpy\n"
+        "from armarl.core.pictures import window\n"
+        "window.show(numpy.zeros((40, 60, 3), numpy.uint8), 'title', 10)\n"
+        "libraries = open('/proc/self/maps').read()\n"
+        "print('libEGL' in libraries, os.environ['SDL_FRAMEBUFFER_ACCELERATION'])"
+    )
+    bare = {**os.environ, "SDL_VIDEODRIVER": "offscreen"}
+    bare.pop("SDL_FRAMEBUFFER_ACCELERATION", None)
+    if asked is not None:
+        bare["SDL_FRAMEBUFFER_ACCELERATION"] = asked
+    out = subprocess.run([sys.executable, "-c", program], env=bare, capture_output=True, text=True)
+    if asked is None:
+        assert out.stdout.endswith("False 0\n"), out.stderr
+    else:
+        assert out.stdout.endswith(" 1\n"), out.stderr
 
 
 def test_missing_pygame_is_named(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,10 @@ from numpy.typing import NDArray
 
 def show(frame: NDArray[np.uint8], title: str, fps: int) -> None:
     """Show a frame, then wait so that at most `fps` frames per second are shown.
+
+    The window does not use OpenGL, unless the user sets SDL_FRAMEBUFFER_ACCELERATION. Where no GPU
+    draws, OpenGL takes several times as long per frame. It also loads a second copy of LLVM, and
+    with that the process crashes as soon as PyTorch imports Triton.
 
     Args:
         frame: uint8 (height, width, 3).
@@ -21,6 +26,7 @@ def show(frame: NDArray[np.uint8], title: str, fps: int) -> None:
         RuntimeError: there is no screen.
     """
     pygame = _pygame()
+    os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")
     try:
         pygame.display.init()
         size = frame.shape[1], frame.shape[0]
