@@ -130,8 +130,7 @@ def cover(
     rng = np.random.default_rng(seed)
     pairs = np.triu(np.ones(players.shape, bool), 1)
     worths = np.ones(len(places), bool)
-    worths[2:] = len(places) > 2
-    worths[1] = len(places) > 2  # if there are two places, the second has the negated value
+    worths[1:] = len(places) > 2  # two places have the values x and -x, so only x counts
     counts = Count(), Count()
     for number in range(tournaments):
         tally = world.simulate(deals[number % len(deals)], rng)

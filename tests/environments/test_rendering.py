@@ -7,8 +7,8 @@ import os
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 from dataclasses import replace
+from pathlib import Path
 
 import gymnasium
 import numpy as np

@@ -293,5 +293,5 @@ def test_logits_that_are_not_finite_are_refused(number, sample, tmp_path):
     path.write_bytes(with_weights(weights, "constant").SerializeToString())
     player = make_player(f"onnx:{path}{sample}", TWO)
     states, seats = tiny.positions(TWO)
-    with pytest.raises(ValueError, match="logits of legal actions that are not finite"):
+    with pytest.raises(ValueError, match="NaN or infinite logits for legal actions"):
         player.choose(states, seats, np.zeros(seats.size))

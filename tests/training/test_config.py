@@ -295,7 +295,7 @@ def test_wrong_values_are_refused(write, setting, named):
 @pytest.mark.parametrize(
     ("learner", "setting", "named"),
     [
-        ("td", "network.activation=tanh", "learner: td needs network.activation: relu"),
+        ("td", "network.activation=tanh", "network.activation must be relu, got tanh"),
         ("critic", "network.critic_widths=[8]", "has no effect with learner: critic"),
         ("maskable_ppo", "network.critic_widths=[8]", "has no effect with learner: maskable_ppo"),
         ("td", "early_reward.reward=gold", "early_reward needs learner: ppo"),

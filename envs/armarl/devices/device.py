@@ -47,9 +47,10 @@ class Device(Protocol):
         ...
 
     def interleaved(self, shape: Shape, dtype: Any) -> Any:
-        """Return a new array that only loops read and write, one row per thread.
+        """Return a new array of zeros for loops in which each game or thread uses its own row.
 
-        On a GPU it is stored by columns, so that neighbouring threads access neighbouring memory.
+        On a GPU the array is stored by columns, so that neighbouring threads access neighbouring
+        memory.
         """
         ...
 

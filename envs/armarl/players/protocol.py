@@ -193,7 +193,7 @@ def check_player(found: object, said: str) -> Player:
     if not _takes_a_question(choose):
         raise TypeError(
             f"{said} is not a player: its method choose must take (states, seats, draws); "
-            "game.views(states, seats) returns observations and masks of states"
+            "to get observations and masks, it can call game.views(states, seats)"
         )
     with no_exit(said):
         name = getattr(found, "name", None)

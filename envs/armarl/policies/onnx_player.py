@@ -71,7 +71,7 @@ class OnnxPlayer:
         logits = np.where(masks != 0, np.asarray(found, np.float64), -np.inf)
         best = logits.max(axis=1, keepdims=True, initial=-np.inf)
         if not np.isfinite(best).all():  # also refuses NaN
-            raise ValueError(f"{self._path} returned logits of legal actions that are not finite")
+            raise ValueError(f"{self._path} returned NaN or infinite logits for legal actions")
         if not self.sample:
             return np.asarray(logits.argmax(axis=1), np.int64)
         reached = np.exp(logits - best).cumsum(axis=1)

@@ -1,6 +1,7 @@
 """Search with a critic, which is a network that evaluates positions.
 
-The search is the critic's own player, with more deals and longer rollouts.
+The search is the critic's own player. `simulations` sets its number of deals, and `rounds` the
+length of its rollouts.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from armarl.search.settings import MOST, check
 
 
 class CriticSearchPlayer:
-    """A critic's player with more deals and longer rollouts per decision.
+    """A critic's player with a chosen number of deals and length of rollouts.
+
+    By default, it tries actions in up to 50 deals instead of 32, and its rollouts last two rounds
+    instead of one.
 
     `armarl.policies.critic_lookahead` explains how the player decides. The same position always
     gives the same action, on any number of threads.

@@ -40,7 +40,7 @@ from armarl.search.tree import (
 WORTH, JUDGED_VISITS, JUDGED_TOTALS = range(3)
 UNJUDGED = -2.0  # marks an edge without a judge's value; a judge's values are in [-1, 1]
 SIMULATED, TRIED = range(2)  # indices into `states`
-VALUE, SECOND = range(2)  # indices into `returns`
+VALUE, SECOND = range(2)  # indices into `returns`; SECOND: the margin of a finished game
 
 
 class JudgedWork(NamedTuple):

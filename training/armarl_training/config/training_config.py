@@ -176,7 +176,7 @@ class TrainingConfig(Section):
             )
         if self.learner == "td" and network.activation != "relu":
             raise ValueError(
-                f"learner: td needs network.activation: relu, got {network.activation}"
+                f"with learner: td, network.activation must be relu, got {network.activation}"
             )
         if network.critic_widths is not None and "network.critic_widths" not in reads:
             raise ValueError(

@@ -61,7 +61,10 @@ class Anchors:
         return play_match(self._game, [first, second], self._games, self._seed)
 
     def _rating(self, matches: list[MatchResult]) -> float:
-        """Return the rating of entrant 0 above entrant 1, from the matches of all pairs."""
+        """Return the player's rating minus the first anchor's, from the matches of all pairs.
+
+        The player is entrant 0, and the first anchor is entrant 1.
+        """
         entrants = len(self._names) + 1
         tables, shares = [], []
         for pair, match in zip(combinations(range(entrants), 2), matches, strict=True):

@@ -85,7 +85,10 @@ def post_places(chart: Chart) -> list[int]:
 
 
 def directed_borders(chart: Chart) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return two lists of the borders as (from, to), in both directions: to land, and to sea."""
+    """Return the borders as pairs (from, to), each border in both directions.
+
+    The first list contains the pairs that lead to land, and the second those that lead to sea.
+    """
     both = [(a, b) for a, places in enumerate(chart.neighbours) for b in places]
     land = [(a, b) for a, b in both if not chart.is_sea(b)]
     return land, [(a, b) for a, b in both if chart.is_sea(b)]

@@ -57,7 +57,7 @@ class EntryRows(NamedTuple):
 
 
 class EntryCounts(NamedTuple):
-    """Rows, and the count of numbers to store for each."""
+    """Rows to compare, and the number of entries to store for each row."""
 
     rows: EntryRows
     numbers: NDArray[np.int64]  # (rows,) written

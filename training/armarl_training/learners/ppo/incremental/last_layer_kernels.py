@@ -1,4 +1,7 @@
-"""Compiled loops of `passes`: the last layers in learning, and all layers in play."""
+"""Compiled loops of `passes`.
+
+`learn` runs the last layers forward and backward. `act` runs all layers forward, in play.
+"""
 
 from __future__ import annotations
 

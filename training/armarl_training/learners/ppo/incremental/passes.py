@@ -74,7 +74,8 @@ class IncrementalPasses:
     def gradients(self, part: MinibatchPart) -> list[torch.Tensor]:
         """Return the gradients of the actor's and the critic's parameters, in order.
 
-        The part of the minibatch must consist of whole chains.
+        The part of the minibatch must consist of whole chains. A chain is a run of consecutive
+        decisions of one seat in one game (see `decision_chains`).
         """
         entries = part.seen.entries
         assert entries is not None

@@ -36,7 +36,8 @@ class Adam:
         Args:
             optimiser: the torch optimiser.
             parameters: all parameters of the optimiser, in its order.
-            averages: averages of the first parameters. There may be fewer averages than parameters.
+            averages: moving averages of the first `len(averages)` parameters, in the same order.
+                `step` updates them, too.
         """
         self._group, self._counts = optimiser.param_groups[0], []
         self._parameters, self._averages = [_array(each) for each in parameters], []
