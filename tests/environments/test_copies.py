@@ -116,6 +116,18 @@ def test_a_copy_continues_with_equal_bytes(face: str) -> None:
         assert data_equivalence(play(twin, 12), play(env, 12), exact=True)
 
 
+@pytest.mark.parametrize("face", FACES)
+def test_a_plain_copy_is_as_independent_as_a_deep_copy(face: str) -> None:
+    make, play = FACES[face]
+    env = make("armadora", "random")
+    env = env.unwrapped if face == "made" else env  # a wrapper of Gymnasium copies only itself
+    reset(env)
+    play(env, 3)
+    same, twin = copy.deepcopy(env), copy.copy(env)
+    play(twin, 12)
+    assert data_equivalence(play(env, 12), play(same, 12), exact=True)
+
+
 @pytest.mark.parametrize("rivals", [CRITIC, NETWORK])
 @pytest.mark.parametrize("face", ["seat", "vector", "sb3"])
 def test_copies_work_with_critics_and_networks_as_opponents(face: str, rivals: str) -> None:

@@ -290,6 +290,27 @@ def test_a_window_without_a_screen_gives_a_clear_error():
     assert "render_mode='rgb_array'" in out.stdout
 
 
+@pytest.mark.parametrize("driver", [None, "offscreen"])
+def test_a_window_that_nobody_sees_gives_a_warning_unless_the_user_asked_for_it(driver):
+    program = (
+        "import warnings, numpy\n"
+        "from armarl.core.pictures import window\n"
+        "with warnings.catch_warnings(record=True) as given:\n"
+        "    warnings.simplefilter('always')\n"
+        "    try:\n"
+        "        for _ in range(2):\n"
+        "            window.show(numpy.zeros((40, 60, 3), numpy.uint8), 'title', 10)\n"
+        "        print(*(one.message for one in given))\n"
+        "    except RuntimeError as error:\n"
+        "        print(error)"
+    )
+    screens = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+    bare = {k: v for k, v in os.environ.items() if k not in screens}
+    bare |= {"SDL_VIDEODRIVER": driver} if driver else {}
+    out = subprocess.run([sys.executable, "-c", program], env=bare, capture_output=True, text=True)
+    assert out.stdout.count("there is no screen") == (driver is None), out.stderr
+
+
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="lists the loaded libraries")
 @pytest.mark.parametrize("asked", [None, "1"])
 def test_a_window_does_not_load_opengl_unless_the_user_asks(asked):

@@ -64,6 +64,33 @@ def test_jobs_that_never_end_are_stopped_with_their_match(tmp_path: Path, stop: 
     assert (done.stdout, done.stderr) == ("stopped\n", "")
 
 
+# Like a notebook, this program is not in a file, so workers cannot import its classes.
+WITHOUT_A_FILE = """
+from armarl.players.simple_players import RandomPlayer
+from armarl import make_game, play_match
+
+class Mine(RandomPlayer):
+    pass
+
+{extra}
+game = make_game("armadora")
+try:
+    play_match(game, [Mine(game), "random"], games=4, seed=0, workers=2)
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("extra", ["", "Mine.__module__ = 'gone'"])
+def test_a_class_of_a_notebook_is_refused_with_what_would_be_right(extra: str) -> None:
+    program = WITHOUT_A_FILE.format(extra=extra)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=200
+    )
+    assert "define them in a module, or use workers=1" in done.stdout, done.stderr
+    assert "__main__" not in done.stdout.replace("__main__.Mine", "")
+
+
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="this is about groups of POSIX processes")
 def test_workers_that_are_stopped_at_their_start_print_nothing(tmp_path: Path) -> None:
     script = tmp_path / "script.py"

@@ -181,7 +181,7 @@ class Game(RandomPlay, Readable):
     def play(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         """Play actions without the checks of `apply`, for callers that have made these checks.
 
-        An illegal action or an index out of range has undefined effects.
+        An illegal action or an index out of range has undefined effects, and may end the process.
         """
         self.run(batch_loops.apply, games.size, batch_loops.Actions(states, games, actions))
 

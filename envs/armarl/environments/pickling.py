@@ -1,18 +1,23 @@
-"""Environments that work after unpickling, even if their arrays were stored outside the pickle."""
+"""Copies and pickles of environments that are independent and can be played on."""
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 
 
 class WritableArrays:
-    """A base class that makes an object's own arrays writable when the object is unpickled.
+    """A base class for objects that write into their own arrays, such as environments.
 
-    Ray, Dask and joblib store arrays outside the pickle (pickle protocol 5) and return them
-    read-only, but environments write into their arrays.
+    Unpickling makes the arrays writable. Ray, Dask and joblib store arrays outside the pickle
+    (pickle protocol 5) and return them read-only. `copy.copy` copies as `copy.deepcopy` does,
+    because two environments that share some of their arrays would spoil each other's games.
     """
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(attributes)

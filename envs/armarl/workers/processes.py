@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -21,8 +22,8 @@ def in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any,
     """Yield the result of `work` for every job, in order, from `number` processes.
 
     Raises:
-        RuntimeError: a process was killed, or a script without a `__main__` guard starts itself
-            again.
+        RuntimeError: a process was killed, a script without a `__main__` guard starts itself
+            again, or a job contains a class or function that the processes cannot import.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise RuntimeError(_GUARD)  # this is a worker process that runs the user's script again
@@ -35,12 +36,15 @@ def in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any,
             for future in futures:
                 yield future.result()
         except BrokenProcessPool as error:
+            hint = _NOT_IN_A_MODULE if _is_interactive() else _GUARD
             raise RuntimeError(
                 f"a worker process ended before its job was done: it was killed (perhaps the "
-                f"machine ran out of memory), or it could not start. {_GUARD}"
+                f"machine ran out of memory), or it could not start. {hint}"
             ) from error
-        except BaseException:  # Ctrl-C, a job's error, or a caller that needs no more results
+        except BaseException as error:  # such as Ctrl-C, or a caller that needs no more results
             _kill(pool)  # do not wait: a job may never end
+            if isinstance(error, pickle.PicklingError):
+                raise RuntimeError(f"{error}. {_NOT_IN_A_MODULE}") from error
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -84,6 +88,16 @@ _GUARD = (
     "With several workers, each worker starts the script again, so its main code must be "
     "under `if __name__ == '__main__':`"
 )
+
+_NOT_IN_A_MODULE = (
+    "Workers import the classes and functions that they need, so they cannot use those of a "
+    "notebook or an interactive session: define them in a module, or use workers=1"
+)
+
+
+def _is_interactive() -> bool:
+    """Return whether the main program is no file, as in a notebook."""
+    return not hasattr(sys.modules.get("__main__"), "__file__")
 
 
 def _prepare(known: Known, threads_each: int) -> None:

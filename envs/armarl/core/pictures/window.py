@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,14 @@ def show(frame: NDArray[np.uint8], title: str, fps: int) -> None:
         title: the title of the window.
         fps: the maximum number of frames per second.
 
+    Without a screen, SDL either fails or opens a window that nobody sees.
+
     Raises:
         ImportError: pygame is not installed.
-        RuntimeError: there is no screen.
+        RuntimeError: there is no screen, and SDL fails.
+
+    Warns:
+        UserWarning: there is no screen, and SDL opens a window that nobody sees.
     """
     pygame = _pygame()
     os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")
@@ -33,11 +39,10 @@ def show(frame: NDArray[np.uint8], title: str, fps: int) -> None:
         surface = pygame.display.get_surface()
         if surface is None or surface.get_size() != size:
             surface = pygame.display.set_mode(size)
+            if pygame.display.get_driver() == "offscreen" and "SDL_VIDEODRIVER" not in os.environ:
+                warnings.warn(_NO_SCREEN, stacklevel=2)
     except pygame.error as error:
-        raise RuntimeError(
-            f"render_mode='human' opens a window, but there is no screen ({error}): use "
-            "render_mode='rgb_array' or 'ansi'"
-        ) from error
+        raise RuntimeError(f"{_NO_SCREEN} ({error})") from error
     pygame.display.set_caption(title)
     pygame.surfarray.blit_array(surface, frame.swapaxes(0, 1))
     pygame.event.pump()
@@ -52,6 +57,10 @@ def close() -> None:
         _clocks.clear()
 
 
+_NO_SCREEN = (
+    "render_mode='human' opens a window, but there is no screen: use render_mode='rgb_array' or "
+    "'ansi'"
+)
 _clocks: list[Any] = []  # the clock of the open window, if any
 
 
