@@ -63,7 +63,7 @@ from .workers.ray_cluster import RayCluster as RayCluster
 
 # --- Replays
 from .replays.replay import Replay as Replay
-from .replays.thoughts import think_over as think_over
+from .replays.thinking import think_over as think_over
 
 # --- Analysis
 from .analysis.exploitability import GameTree as GameTree

@@ -454,3 +454,14 @@ def test_a_policy_gives_its_probabilities_and_values():
     assert (thoughts.probabilities[masks == 0] == 0).all()
     assert np.array_equal(thoughts.probabilities.argmax(axis=1), player.choose(seen, seats, draws))
     assert np.allclose(thoughts.value, player.values(seen, seats))
+
+
+def test_choose_legally_refuses_what_is_not_a_player_or_a_game():
+    states, seats = TWO.new_states(np.arange(2)), np.zeros(2, np.int64)
+    for wrong in ("greedy", None, ["greedy"], GreedyPlayer):
+        with pytest.raises(
+            TypeError, match=r'must be a player, such as make_player\("greedy", game'
+        ):
+            armarl.choose_legally(wrong, TWO, states, seats, np.zeros(2))
+    with pytest.raises(TypeError, match=r"game must be a Game, such as .*, not 'armadora'"):
+        armarl.choose_legally(GreedyPlayer(TWO), "armadora", states, seats, np.zeros(2))
