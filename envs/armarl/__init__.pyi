@@ -18,6 +18,8 @@ from .games.catalogue import GameEntry as GameEntry
 from .games.make_game import make_game as make_game
 
 # --- Environments
+from . import armada_v0 as armada_v0
+from . import armadora_v0 as armadora_v0
 from .core.threads import set_threads as set_threads
 from .devices.cuda_game import CudaGame as CudaGame
 from .environments.aec import CheckedAECEnv as CheckedAECEnv
