@@ -123,6 +123,16 @@ def test_text_that_breaks_the_grammar_is_refused(text, reason):
         ("greedy:colour=2", r"greedy does not take 'colour'; it takes .*noise, first_random$"),
         ("random:1,2", "does not take 1; it takes patient, noise, first_random"),
         ("greedy:noise=much", "noise must be a number, not 'much'"),
+        (
+            "greedy:noise=0.2;style=builder",
+            r"^greedy: noise must be a number, not '0\.2;style=builder' "
+            r"\(arguments: style, noise, first_random; separate them with commas\)$",
+        ),
+        (
+            "greedy, random",
+            r"^unknown player 'greedy, random': give several players as a list with one "
+            r"name for each of them: \['greedy', 'random'\]",
+        ),
         ("greedy:noise", "noise needs a value: noise="),
         ("armadora-2p:sampel", r"not 'sampel' \(arguments: sample, temperature, noise"),
         ("grave:milliseconds=inf", "milliseconds must be above 0 and finite, got inf"),
