@@ -204,9 +204,7 @@ def test_sb3_s_names_can_be_used():
 
 @pytest.mark.parametrize("wrong", ["num_envs", "n_env"])
 def test_a_misspelt_number_of_games_is_named(wrong):
-    with pytest.raises(
-        TypeError, match=r"did you mean n_envs\?\).* are n_envs, seed, env_"
-    ):
+    with pytest.raises(TypeError, match=r"did you mean n_envs\?\).* are n_envs, seed, env_"):
         make_vec_env("armadora", **{wrong: 8})
 
 
@@ -227,8 +225,6 @@ def test_each_save_policy_names_the_other(tmp_path):
     ):
         with pytest.raises(TypeError, match=r"armarl_training\.sb3\.save_policy\(path, model\)"):
             call()
-    with pytest.raises(
-        TypeError, match=r"of Game; armarl\.save_policy saves weights"
-    ):
+    with pytest.raises(TypeError, match=r"of Game; armarl\.save_policy saves weights"):
         save_policy(path, make_game("armadora"))
     assert not path.exists()

@@ -55,7 +55,7 @@ def make_vec_env(
         The vector environment. Observations are float32, shape (n_envs, size).
 
     Raises:
-        TypeError: an option is unknown or given twice, or a `Game` was given along with its options.
+        TypeError: an option is unknown or given twice, or a `Game` was given with options.
         ValueError: the id is unknown, a value is out of range, or the number of opponents is wrong.
 
     Example:
