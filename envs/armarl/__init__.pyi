@@ -18,6 +18,8 @@ from .games.catalogue import GameEntry as GameEntry
 from .games.make_game import make_game as make_game
 
 # --- Environments
+from . import armada_v0 as armada_v0
+from . import armadora_v0 as armadora_v0
 from .core.threads import set_threads as set_threads
 from .devices.cuda_game import CudaGame as CudaGame
 from .environments.aec import CheckedAECEnv as CheckedAECEnv
@@ -63,7 +65,7 @@ from .workers.ray_cluster import RayCluster as RayCluster
 
 # --- Replays
 from .replays.replay import Replay as Replay
-from .replays.thoughts import think_over as think_over
+from .replays.thinking import think_over as think_over
 
 # --- Analysis
 from .analysis.exploitability import GameTree as GameTree

@@ -12,6 +12,12 @@
 - `mask`: where the action masks are, "observation" (default) or "info";
 - `observation_key`, `mask_key`: the keys of the observation and the mask;
 - `max_cycles`: the number of actions after which a game is truncated (default None: no limit).
+
+Example:
+    >>> from armarl import armadora_v0
+    >>> env = armadora_v0.env(players=2)
+    >>> env.possible_agents
+    ['player_0', 'player_1']
 """
 
 from __future__ import annotations

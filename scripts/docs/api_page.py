@@ -51,7 +51,7 @@ def public_names(package: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     for section in text.split(f"\n{MARK}")[1:]:
         heading, _, body = section.partition("\n")
         names = [
-            (alias.name, f"{package}.{node.module}")
+            (alias.name, f"{package}.{node.module}" if node.module else package)
             for node in ast.parse(body).body
             if isinstance(node, ast.ImportFrom)
             for alias in node.names

@@ -99,6 +99,15 @@ def test_the_package_has_its_public_names(variant):
         _ = armarl.make_gam
 
 
+def test_the_modules_of_pettingzoo_environments_are_attributes_of_the_package():
+    ask = (
+        "import sys, armarl\n"
+        "print('armarl.armada_v0' in sys.modules, {'armada_v0', 'armadora_v0'} <= set(dir(armarl)))"
+        "\nprint(armarl.armadora_v0.__name__, armarl.armada_v0.env.__name__)"
+    )
+    assert python(ask) == "False True\narmarl.armadora_v0 env\n"
+
+
 def python(code):
     """Return the output of a new Python process that turns all warnings into errors."""
     command = [sys.executable, "-W", "error", "-c", code]

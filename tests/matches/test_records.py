@@ -16,7 +16,7 @@ from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
 from armarl.matches.playing import play_games
 from armarl.matches.recording import Recorder, append_records, prepare_records
-from armarl.matches.records import RecordError, read_records
+from armarl.matches.records import RecordError, position_record, read_records
 from armarl.roster.make_player import make_player
 from variants import VARIANTS, every_variant
 
@@ -398,3 +398,8 @@ def test_a_pipe_that_replaces_a_record_does_not_block(tmp_path, monkeypatch):
     reader.start()
     reader.join(60)
     assert read_it.is_set()
+
+
+def test_a_position_record_needs_a_game():
+    with pytest.raises(TypeError, match=r"game must be a Game, as make_game returns .* 'armadora'"):
+        position_record("armadora", TWO.new_states(np.zeros(1, np.int64))[0])

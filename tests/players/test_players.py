@@ -123,6 +123,16 @@ def test_text_that_breaks_the_grammar_is_refused(text, reason):
         ("greedy:colour=2", r"greedy does not take 'colour'; it takes .*noise, first_random$"),
         ("random:1,2", "does not take 1; it takes patient, noise, first_random"),
         ("greedy:noise=much", "noise must be a number, not 'much'"),
+        (
+            "greedy:noise=0.2;style=builder",
+            r"^greedy: noise must be a number, not '0\.2;style=builder' "
+            r"\(arguments: style, noise, first_random; separate them with commas\)$",
+        ),
+        (
+            "greedy, random",
+            r"^unknown player 'greedy, random': give several players as a list with one "
+            r"name for each of them: \['greedy', 'random'\]",
+        ),
         ("greedy:noise", "noise needs a value: noise="),
         ("armadora-2p:sampel", r"not 'sampel' \(arguments: sample, temperature, noise"),
         ("grave:milliseconds=inf", "milliseconds must be above 0 and finite, got inf"),
@@ -454,3 +464,14 @@ def test_a_policy_gives_its_probabilities_and_values():
     assert (thoughts.probabilities[masks == 0] == 0).all()
     assert np.array_equal(thoughts.probabilities.argmax(axis=1), player.choose(seen, seats, draws))
     assert np.allclose(thoughts.value, player.values(seen, seats))
+
+
+def test_choose_legally_refuses_what_is_not_a_player_or_a_game():
+    states, seats = TWO.new_states(np.arange(2)), np.zeros(2, np.int64)
+    for wrong in ("greedy", None, ["greedy"], GreedyPlayer):
+        with pytest.raises(
+            TypeError, match=r'must be a player, such as make_player\("greedy", game'
+        ):
+            armarl.choose_legally(wrong, TWO, states, seats, np.zeros(2))
+    with pytest.raises(TypeError, match=r"game must be a Game, such as .*, not 'armadora'"):
+        armarl.choose_legally(GreedyPlayer(TWO), "armadora", states, seats, np.zeros(2))

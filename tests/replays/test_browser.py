@@ -7,7 +7,7 @@ from html import escape
 import pytest
 
 from armarl import Replay, make_game, make_player, position_record
-from armarl.replays.thoughts import think_over
+from armarl.replays.thinking import think_over
 from browser import Watched, browser
 from recorded import recorded
 

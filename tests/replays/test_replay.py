@@ -13,7 +13,8 @@ import pytest
 import check_fog
 from armarl import Replay, Thoughts, make_game, make_player, position_record, read_records
 from armarl.core.pictures.film import changes
-from armarl.replays.thoughts import Fall, expectations, falls, think_over
+from armarl.replays.thinking import think_over
+from armarl.replays.thoughts import Fall, expectations, falls
 from recorded import as_file, data_of, recorded, words_of
 from variants import BASIC, VARIANTS, every_game
 
@@ -248,6 +249,33 @@ def test_wrong_numbers_of_thoughts_and_seats_are_refused():
     plain = replace(record, game=replace(record.game, _picture=None))
     with pytest.raises(ValueError, match="armadora has no drawing"):
         Replay([plain])
+
+
+def test_arguments_that_are_not_records_or_players_are_refused():
+    record = recorded(make_game("armadora"), most=3)
+    for wrong, said in (("r2.txt", "'r2.txt'"), (record, "one Record"), (3, "3"), (None, "None")):
+        with pytest.raises(TypeError, match=rf"must be a sequence of .* \[record\] .*, not {said}"):
+            Replay(wrong)
+    for call in (lambda: Replay(["r2.txt"]), lambda: think_over("r2.txt", "random")):
+        with pytest.raises(TypeError, match=r"a record must be a Record, .*, not 'r2.txt'"):
+            call()
+    for wrong in (3, None, ["greedy"], lambda *_: 0):
+        with pytest.raises(TypeError, match="a player must be a specification, a path or a Player"):
+            think_over(record, wrong)
+    with pytest.raises(ValueError, match="unknown player 'gredy' \\(did you mean greedy"):
+        think_over(record, "gredy")
+
+
+def test_a_player_can_think_by_its_name():
+    game = make_game("armadora")
+    record = recorded(game, most=2)
+    found = think_over(record, "armadora-2p")
+    assert len(found) == 2
+    for thoughts, same in zip(
+        found, think_over(record, make_player("armadora-2p", game)), strict=True
+    ):
+        assert np.array_equal(thoughts.probabilities, same.probabilities)
+        assert thoughts.value == same.value
 
 
 # --- strangers -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecFrameStack, VecNormalize
 
+import armarl
 from armarl.games.make_game import make_game
 from armarl.policies.safetensors_file import PolicyError
 from armarl.policies.saved_policy import load_policy
@@ -199,3 +200,31 @@ def test_sb3_s_names_can_be_used():
         make_vec_env("ALE/Pong-v5", 2)
     with pytest.raises(TypeError, match="no option 'colours'"):
         make_vec_env("armadora", 2, env_kwargs={"colours": 2})
+
+
+@pytest.mark.parametrize("wrong", ["num_envs", "n_env"])
+def test_a_misspelt_number_of_games_is_named(wrong):
+    with pytest.raises(TypeError, match=r"did you mean n_envs\?\).* are n_envs, seed, env_"):
+        make_vec_env("armadora", **{wrong: 8})
+
+
+def test_an_option_that_is_given_twice_is_refused():
+    with pytest.raises(TypeError, match="the option players is given twice"):
+        make_vec_env("armadora", 8, players=3, env_kwargs={"players": 2})
+    with pytest.raises(TypeError, match="the option opponents is given twice"):
+        make_vec_env("armadora", 8, opponents="random", env_kwargs={"opponents": "gredy"})
+
+
+def test_each_save_policy_names_the_other(tmp_path):
+    path = tmp_path / "mine.safetensors"
+    model = model_of(make_vec_env("armadora", 2))
+    for call in (
+        lambda: armarl.save_policy(path, model),
+        lambda: armarl.save_policy(path, model=model),
+        lambda: armarl.save_policy(path, game=model),
+    ):
+        with pytest.raises(TypeError, match=r"armarl_training\.sb3\.save_policy\(path, model\)"):
+            call()
+    with pytest.raises(TypeError, match=r"of Game; armarl\.save_policy saves weights"):
+        save_policy(path, make_game("armadora"))
+    assert not path.exists()

@@ -28,6 +28,8 @@ def save_policy(
 ) -> None:
     """Save an SB3 model (MaskablePPO, PPO or A2C) as an ArmaRL policy.
 
+    To save weights as arrays, without a model, use `armarl.save_policy`.
+
     The file plays without SB3 and torch. Its path works wherever a player is named, as in
     `armarl evaluate mine.safetensors`.
 
@@ -59,7 +61,10 @@ def save_policy(
         'tanh'
     """
     if not hasattr(model, "policy"):
-        raise TypeError(f"save_policy takes an SB3 model, got an object of {type(model).__name__}")
+        raise TypeError(
+            f"save_policy takes an SB3 model, got an object of {type(model).__name__}; "
+            "armarl.save_policy saves weights as arrays"
+        )
     game = _game_of(model, game)
     _refuse_changed_observations(model)
     policy = model.policy

@@ -27,6 +27,8 @@ from armarl.environments.registration import NAMESPACE
 from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opponents
 from armarl.players.registry import PlayerLike
 
+_OPTIONS = "n_envs, seed, env_kwargs, opponents, seat, reward, max_episode_steps"
+
 
 def make_vec_env(
     env_id: str | Game,
@@ -53,7 +55,7 @@ def make_vec_env(
         The vector environment. Observations are float32, shape (n_envs, size).
 
     Raises:
-        TypeError: an option is unknown, or game options were given along with a `Game`.
+        TypeError: an option is unknown or given twice, or a `Game` was given with options.
         ValueError: the id is unknown, a value is out of range, or the number of opponents is wrong.
 
     Example:
@@ -66,6 +68,11 @@ def make_vec_env(
         True
     """
     name = env_id
+    for option in options:
+        if option in (env_kwargs or {}):
+            raise TypeError(
+                f"the option {option} is given twice: as a keyword argument and in env_kwargs"
+            )
     settings = {**(env_kwargs or {}), **options}
     if isinstance(env_id, str) and "/" in env_id:
         spec = _spec(env_id)
@@ -101,7 +108,7 @@ def _vec_env(
             "that could be wrapped one by one; wrap the batch (SB3's VecEnvWrapper), or use SB3's "
             "own make_vec_env with an id such as armarl/Armadora-v0"
         )
-    game = face_game(game, options, "opponents, seat, reward, max_episode_steps")
+    game = face_game(game, options, _OPTIONS)
     batch = SeatBatch(game, n_envs, make_opponents(opponents, game), reward, seat)
     return SeatVecEnv(batch, max_episode_steps)
 

@@ -94,11 +94,12 @@ def _print(options: argparse.Namespace, records: Iterable[Record], first: int) -
 
 def _thoughts(record: Record, players: Sequence[str]) -> Opinions:
     """Return players' thoughts on every position of a game, and show the progress."""
-    from armarl.replays.thoughts import think_over
+    from armarl.replays.thoughts import thoughts_of
     from armarl.roster.make_player import make_player
 
     made = [make_player(player, record.game) for player in players]
     progress = partial(show_progress, of="positions")
     return {
-        player: think_over(record, one, progress) for player, one in zip(players, made, strict=True)
+        player: thoughts_of(record, one, progress)
+        for player, one in zip(players, made, strict=True)
     }

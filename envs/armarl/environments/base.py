@@ -185,7 +185,8 @@ def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
                 f"already, so remove {', '.join(options)}"
             )
         return game
-    check_options(game, options, besides=f"; the environment's options are {own}")
+    also = f"; the environment's options are {own}"
+    check_options(game, options, besides=also, near=own.split(", "))
     return make_game(game, **options)
 
 

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from armarl.common.messages import did_you_mean
 from armarl.games.catalogue import game_entry
 
 if TYPE_CHECKING:
@@ -46,13 +47,16 @@ def restore_game(name: str, options: Mapping[str, Any]) -> Game:
     return game
 
 
-def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
+def check_options(
+    name: str, options: Iterable[str], besides: str = "", near: Iterable[str] = ()
+) -> None:
     """Check that a game has options with these names.
 
     Args:
         name: the name of a game.
         options: the names to check.
         besides: text that follows the list of the game's options in the error message.
+        near: names of other options, which the error message may suggest.
 
     Raises:
         ValueError: the game is unknown.
@@ -64,6 +68,7 @@ def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
             # The message begins with Python's own words: TorchRL's GymEnv searches for them, and
             # then calls again without `frameskip`.
             raise TypeError(
-                f"unexpected keyword argument {option!r}: {name} has no option {option!r}; "
+                f"unexpected keyword argument {option!r}: {name} has no option {option!r}"
+                f"{did_you_mean(option, [*known, *near])}; "
                 f"its options are {', '.join(known)}{besides}"
             )

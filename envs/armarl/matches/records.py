@@ -47,7 +47,7 @@ from armarl.common.numbers import whole_number
 from armarl.compiler.randomness import seed
 from armarl.compiler.types import State, States
 from armarl.core import batch_loops
-from armarl.core.game import Game
+from armarl.core.game import Game, check_game
 from armarl.core.pictures.picture import Picture
 from armarl.core.verbs import CUT_SHORT, PLAYING
 from armarl.games.catalogue import game_entry
@@ -128,16 +128,17 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
         players: a name for each seat. None: "player 0", "player 1", ...
 
     Raises:
-        TypeError: `state` is not a state of this game.
+        TypeError: `game` is not a `Game`, or `state` is not a state of this game.
         ValueError: the state breaks a rule, or the number of names is wrong.
 
     Example:
         >>> import armarl
         >>> game = armarl.make_game("armadora")
         >>> position = position_record(game, game.state_from({"palisades": ["c3-c4"]}))
-        >>> armarl.think_over(position, armarl.make_player("random", game))[0].probabilities.shape
+        >>> armarl.think_over(position, "random")[0].probabilities.shape
         (1, 229)
     """
+    check_game(game)
     states = np.full(1, state)
     game.check_states(states)
     names = [f"player {seat}" for seat in range(game.players)] if players is None else players
@@ -154,6 +155,20 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
         returns=tuple(returns.tolist()),
         states=states,
         lines=(json.dumps(game.describe(states[0])),),
+    )
+
+
+def check_record(record: object) -> Record:
+    """Return `record` if it is a `Record`.
+
+    Raises:
+        TypeError: `record` is something else, such as the path of a file.
+    """
+    if isinstance(record, Record):
+        return record
+    raise TypeError(
+        'a record must be a Record, such as one of armarl.read_records("games.txt"), '
+        f"not {brief(repr(record), 60)}"
     )
 
 

@@ -129,7 +129,8 @@ def choose_legally(
         IllegalActionError: the player chose an action that is illegal or does not exist.
         ValueError: the answer does not have one action per state, or the player was made for
             another variant.
-        TypeError: the actions are not integers.
+        TypeError: `player` is not a player (make one of its name with `make_player`), `game` is
+            not a `Game`, or the actions are not integers.
         RuntimeError: the player tried to end the program, or raised StopIteration.
 
     Example:
@@ -141,6 +142,15 @@ def choose_legally(
         >>> choose_legally(player, game, seen, seats, np.zeros(3)).shape
         (3,)
     """
+    if isinstance(player, type) or not hasattr(player, "choose"):
+        raise TypeError(
+            'player must be a player, such as make_player("greedy", game), '
+            f"not {brief(repr(player), 60)}"
+        )
+    if not isinstance(game, Variant):  # not `check_game`, whose module is above the players
+        raise TypeError(
+            f'game must be a Game, such as make_game("armadora"), not {brief(repr(game), 60)}'
+        )
     check_variant(player, game)
     masks = game.legal_masks(states)
     shown = game.taken(states, np.arange(states.size))

@@ -9,10 +9,11 @@ prints it. Some policies come with this package and can be loaded by name.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from numpy.typing import NDArray
 
@@ -43,7 +44,27 @@ from armarl.policies.safetensors_file import (
 )
 from armarl.policies.weight_kinds import weight_kind
 
+P = ParamSpec("P")
 
+
+def _not_of_sb3(save: Callable[P, None]) -> Callable[P, None]:
+    """Let a function that takes weights refuse a model of Stable-Baselines3 with a hint."""
+
+    @wraps(save)
+    def saving(*args: P.args, **kwargs: P.kwargs) -> None:
+        for given in (*args[1:2], kwargs.get("game"), kwargs.get("model")):
+            if hasattr(given, "policy") and callable(getattr(given, "predict", None)):
+                raise TypeError(
+                    "armarl.save_policy takes a game and weights, not a model of "
+                    "Stable-Baselines3; save the model with "
+                    "armarl_training.sb3.save_policy(path, model)"
+                )
+        save(*args, **kwargs)
+
+    return saving
+
+
+@_not_of_sb3
 def save_policy(
     path: str | Path,
     game: Game,
@@ -52,7 +73,9 @@ def save_policy(
     advisers: Sequence[str] = (),
     **details: Any,
 ) -> None:
-    """Save a policy as a safetensors file.
+    """Save the weights of a policy as a safetensors file.
+
+    `armarl_training.sb3.save_policy(path, model)` saves a model of Stable-Baselines3.
 
     Args:
         path: file to write. An existing file is replaced.
@@ -65,6 +88,7 @@ def save_policy(
     Raises:
         PolicyError: the weights do not fit each other or the game, or `path` has the suffix of a
             pickle file.
+        TypeError: a model of Stable-Baselines3 was passed.
         OSError: the file could not be written. An existing file at `path` is left unchanged.
 
     Example:

@@ -20,7 +20,7 @@ from armarl.core.game import Game
 from armarl.core.pictures.film import Film, Frame, changes
 from armarl.games.catalogue import game_entry
 from armarl.games.make_game import make_game
-from armarl.matches.records import Record
+from armarl.matches.records import Record, check_record
 from armarl.players.protocol import Thoughts
 from armarl.replays import page
 from armarl.replays.thoughts import as_json, deciders, expectations, falls
@@ -67,11 +67,18 @@ class Replay:
             title: the title of the page.
 
         Raises:
+            TypeError: `records` is not a sequence of records.
             TypeError, ValueError: there is no game, the seat does not exist in one of the games, a
                 game has no drawing, or the number of thoughts does not match the number of games
                 or of decisions.
         """
-        found = tuple(records)
+        if isinstance(records, Record | str | Path) or not isinstance(records, Iterable):
+            said = "one Record" if isinstance(records, Record) else brief(repr(records), 60)
+            raise TypeError(
+                "records must be a sequence of records, such as [record] or "
+                f'armarl.read_records("games.txt"), not {said}'
+            )
+        found = tuple(map(check_record, records))
         if not found:
             raise ValueError("a replay needs at least one game")
         if thoughts is not None and len(thoughts) != len(found):

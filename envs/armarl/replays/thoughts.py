@@ -22,39 +22,12 @@ _LEAST_FALL = 0.05  # minimum decrease of the expected return that counts as a f
 _AT_ONCE = 16  # positions between two calls of `progress`
 
 
-def think_over(
+def thoughts_of(
     record: Record, player: Player, progress: Callable[[int, int], None] | None = None
 ) -> list[Thoughts | None]:
-    """Return a player's thoughts before each action of a recorded game, for the seat to move.
-
-    A record without actions is a single position. The player is then asked about that position.
-
-    Args:
-        record: the game.
-        player: the player. It gets only the information of the seat to move.
-        progress: called from time to time with (positions done, total positions). It may raise an
-            exception to stop.
-
-    Returns:
-        One entry for each action, or one entry for the single position. An entry is the player's
-        thoughts, as a batch of one, or None if the player reports no thoughts.
-
-    Raises:
-        ValueError: the player was made for another variant.
-
-    Example:
-        >>> import os, tempfile
-        >>> import armarl
-        >>> game = armarl.make_game("armadora", board="mini")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "games.txt")
-        ...     _ = armarl.play_match(game, ["random", "random"], games=1, records=path)
-        ...     record = next(armarl.read_records(path))
-        >>> think_over(record, armarl.make_player("random", game))[0].probabilities.shape
-        (1, 229)
-    """
+    """Return a player's thoughts on a recorded game. `think_over` also takes a player's name."""
+    check_variant(player, record.game)
     game, count = record.game, len(deciders(record))
-    check_variant(player, game)
     if not isinstance(player, Thinker):
         return [None] * count
     found: list[Thoughts | None] = []
@@ -101,7 +74,7 @@ def expectations(
 
     Args:
         record: the game.
-        thoughts: the result of `think_over`.
+        thoughts: the result of `thoughts_of`.
 
     Returns:
         For each seat a list of pairs: the number of actions played so far, and a return in [-1, 1].

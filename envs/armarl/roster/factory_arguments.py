@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, ClassVar, Unpack, get_args, get_origin, get_type_hints
 
 from armarl.common.messages import brief
@@ -26,14 +27,21 @@ class _OwnPart(Part):
         return str(Part(module, (name, *self.arguments), self.settings))
 
 
-def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Player:
+def _call(
+    factory: Factory,
+    part: Part,
+    besides: Mapping[str, Factory],
+    *given: Any,
+    apart: Mapping[str, Value] = MappingProxyType({}),
+) -> Player:
     """Call a factory with the arguments of a specification's part, as keyword arguments.
 
     Args:
         factory: the function or class to call.
         part: the part of the specification.
-        besides: names of further arguments that the player takes, for error messages.
+        besides: further arguments that the player takes, with the wrappers that take them.
         given: positional arguments of the call: the game, and the wrapped player if there is one.
+        apart: the values of these further arguments. They are only checked.
 
     Raises:
         ValueError: an argument is unknown, wrong or missing. The message names the argument.
@@ -72,9 +80,9 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
     for key, value in values.items():
         if key not in names and not takes_any:
             raise ValueError(_takes(part, takes, repr(key)))
-        if not _fits(value, hints.get(key)):
-            said = f"{brief(part)}: {key} must be {_kinds(hints[key])}, not {value!r}"
-            raise ValueError(f"{said} (arguments: {', '.join(takes)})")
+        _check_kind(part, key, value, hints.get(key), takes)
+    for key, value in apart.items():
+        _check_kind(part, key, value, _hints(besides[key]).get(key), takes)
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in values]
     if missing:
         raise ValueError(
@@ -118,6 +126,16 @@ def _annotated(factory: Factory) -> Any:
 def _takes(part: Part, names: list[str], given: str) -> str:
     takes = ", ".join(names) or "no arguments"
     return f"{brief(part)}: {brief(part.name)} does not take {given}; it takes {takes}"
+
+
+def _check_kind(part: Part, key: str, value: Value, hint: Any, takes: list[str]) -> None:
+    """Raise a ValueError if the value of an argument does not have the annotated type."""
+    if not _fits(value, hint):
+        comma = "; separate them with commas" if ";" in str(value) else ""
+        raise ValueError(
+            f"{brief(part.name)}: {key} must be {_kinds(hint)}, not {brief(repr(value))} "
+            f"(arguments: {', '.join(takes)}{comma})"
+        )
 
 
 def _fits(value: Value, hint: Any) -> bool:

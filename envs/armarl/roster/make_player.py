@@ -125,12 +125,13 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
         )
     if factory is None:
         factory, part = _imported(part, code)
-    possible = [name for name in _HABITS if name not in inspect.signature(factory).parameters]
+    own_names = inspect.signature(factory).parameters
+    possible = {name: habit for name, habit in _HABITS.items() if name not in own_names}
     habits = {name: value for name, value in part.settings if name in possible}
     own = replace(part, settings=tuple(s for s in part.settings if s[0] not in habits))
-    player = _call(factory, own, possible, game)
+    player = _call(factory, own, possible, game, apart=habits)
     for name in [name for name in reversed(possible) if name in habits]:
-        player = _call(_HABITS[name], Part(name, (habits[name],)), [], game, player)
+        player = _call(_HABITS[name], Part(name, (habits[name],)), {}, game, player)
     return player
 
 
@@ -139,7 +140,7 @@ def _make_around(part: Part, player: Player, game: Game) -> Player:
     if factory is None:
         known = ", ".join(f"+{name}" for name in wrapper_names())
         raise ValueError(f"unknown wrapper +{brief(part.name)}; choose from {known}")
-    return _call(factory, part, [], game, player)
+    return _call(factory, part, {}, game, player)
 
 
 def _policy_factory(path: Path) -> Factory:
@@ -202,6 +203,12 @@ def _unknown(name: str) -> str:
         return (
             f"{name} is a game, not a player; name a player, and the game with --game {name} (in "
             "Python make_game)" + (f", or a policy such as {policies[0]}" if policies else "")
+        )
+    if "," in name:
+        names = [word.strip() for word in name.split(",")]
+        return (
+            f"unknown player {brief(repr(name))}: give several players as a list with one name for "
+            f"each of them: {brief(names)}"
         )
     known = player_names()
     return (

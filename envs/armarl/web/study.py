@@ -12,7 +12,7 @@ from typing import Any
 from armarl.matches.records import Record
 from armarl.players.protocol import Player, Thinker, Thoughts
 from armarl.replays.replay import Replay
-from armarl.replays.thoughts import deciders, think_over
+from armarl.replays.thoughts import deciders, thoughts_of
 from armarl.web.refusals import RefusedError
 
 MOST_PLAYERS = 6  # maximum number of players whose thoughts a replay shows
@@ -79,7 +79,7 @@ class Study:
                 if stopped.is_set():
                     raise RefusedError("the server is stopping")
 
-            found = think_over(self._record, player, progress)
+            found = thoughts_of(self._record, player, progress)
             with self._lock:
                 self._opinions[name], self._page = found, None
         finally:

@@ -255,7 +255,7 @@ def test_a_chart_survives_its_dict_json_and_text(tmp_path) -> None:
     file.write_text(json.dumps(plain))
     copy = tmp_path / "chart.txt"
     copy.write_text(TEXT)
-    for source in (plain, file, str(file), copy, TEXT, CHART):
+    for source in (plain, file, str(file), json.dumps(plain), copy, TEXT, CHART):
         chart = load_chart(source)
         assert chart == CHART
         assert hash(chart) == hash(CHART)
@@ -520,6 +520,21 @@ def test_files_that_are_not_charts_are_refused(tmp_path) -> None:
     file.write_text("[]")
     with pytest.raises(ChartError, match="a chart must be a mapping"):
         load_chart(file)
+
+
+@pytest.mark.parametrize("empty", ["", "  ", "\n"])
+def test_an_empty_chart_is_refused(empty) -> None:
+    with pytest.raises(ChartError, match="chart is empty; a chart must be the path of a chart fil"):
+        make_game("armada", chart=empty)
+
+
+def test_json_text_that_is_not_a_chart_is_refused() -> None:
+    with pytest.raises(ChartError, match="the chart is not valid JSON: "):
+        load_chart('{"territories": [')
+    with pytest.raises(ChartError, match="must have the lists territories, sea and borders"):
+        load_chart("{}")
+    with pytest.raises(ChartError, match="the key 'sea' appears twice"):
+        load_chart('{"sea": [], "sea": []}')
 
 
 def test_a_chart_file_that_is_not_text_is_refused(tmp_path):

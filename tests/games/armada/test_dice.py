@@ -49,7 +49,9 @@ def test_dice_can_be_written_and_read_as_dict_and_toml(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(text)
     path = tmp_path / "mine.toml"
     numbers = {die: tuple(np.array(faces)) for die, faces in OTHER.items()}
-    for source in (OTHER, numbers, text, path, str(path), Dice(**OTHER)):
+    arrays = {die: np.array(faces) for die, faces in OTHER.items()}
+    written = json.dumps(OTHER)
+    for source in (OTHER, numbers, arrays, text, written, path, str(path), Dice(**OTHER)):
         dice = load_dice(source)
         assert dice.as_dict() == OTHER
         assert json.loads(json.dumps(dice.as_dict())) == OTHER
@@ -104,6 +106,15 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "four dice": ({**OTHER, "wind": [1] * 6}, "must be combat, gold and tribes, not "),
     "a terminal's commands": ({"\x1b[2J": 1}, r"must be combat, gold and tribes, not \['\\x1b\[2J"),
     "a number": (5, "dice must be the path of a TOML file, .*, or None .*; not 5$"),
+    "floats": ({**OTHER, "gold": np.ones(6)}, "gold die: a face must be a whole number from 0"),
+    "truths": ({**OTHER, "gold": np.ones(6, bool)}, "gold die: a face must be a whole number"),
+    "two axes": ({**OTHER, "gold": np.ones((6, 1), int)}, r"must list 6 faces .* not array"),
+    "a single number": ({**OTHER, "gold": np.array(6)}, r"must list 6 faces .* not array\(6\)"),
+    "nothing": ("", "^dice is empty; dice must be the path of a TOML file, its text, "),
+    "a blank": (" \n", "^dice is empty; dice must be the path of a TOML file, its text, "),
+    "no JSON": ('{"gold": [', "the dice are not valid JSON: "),
+    "one die of JSON": ('{"gold": [1]}', r"must be combat, gold and tribes, not \['gold'\]"),
+    "deep JSON": ("{" + "[" * 3000, "the dice are not valid JSON: "),
     "no TOML": ("combat =\n", "the dice are not valid TOML: "),
     "deep TOML": ("combat = " + "[" * 3000 + "\n", "the dice are not valid TOML: "),
     "long TOML": (f"combat = {'9' * 5000}\n", "the text of dice may have at most 4,096 characters"),

@@ -9,7 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from armarl.common.files import read_text
+from armarl.common.json_text import read_json
 from armarl.common.messages import brief
 from armarl.common.numbers import is_whole
 from armarl.games.armada.chart.checks import shortened
@@ -22,7 +25,7 @@ STANDARD = Path(__file__).with_name("dice.toml")
 
 _FORMS = (
     "dice must be the path of a TOML file, its text, a mapping of combat, gold and tribes to "
-    f"{SIDES} faces each, or None for the standard dice"
+    f"{SIDES} faces each, the mapping as JSON text, or None for the standard dice"
 )
 
 
@@ -73,9 +76,10 @@ def _checked(die: str, faces: Any) -> tuple[int, ...]:
     Raises:
         DiceError: the number of faces is not SIDES, or a face is out of range.
     """
-    found = list(faces) if isinstance(faces, list | tuple) else None  # a copy that cannot change
+    listed = isinstance(faces, list | tuple) or (isinstance(faces, np.ndarray) and faces.ndim == 1)
+    found = list(faces) if listed else None  # a copy that cannot change
     if found is None or len(found) != SIDES:
-        said = shortened(faces) if found is None else len(found)
+        said = brief(shortened(faces)) if found is None else len(found)
         raise DiceError(f"the {die} die must list {SIDES} faces (ADA-7), not {said}")
     least, signs = 0, ""
     if die == "combat":
@@ -96,7 +100,8 @@ def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Di
 
     Args:
         source: None for the standard dice, the path of a TOML file with the lists `combat`, `gold`
-            and `tribes`, its text (a string of several lines), a mapping of these lists, or `Dice`.
+            and `tribes`, its text (a string of several lines), a mapping of these lists (or tuples
+            or arrays), the same as JSON text, or `Dice`.
 
     Raises:
         DiceError: the dice break ADA-7 or cannot be read. The message says what is wrong and what
@@ -116,8 +121,13 @@ def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Di
         return Dice(*source.faces)  # checked again, because a subclass may have any faces
     if isinstance(source, Mapping):
         return _of_mapping(dict(source))
-    if isinstance(source, str) and "\n" in source:
-        return _of_text(source)
+    if isinstance(source, str):
+        if not source.strip():
+            raise DiceError(f"dice is empty; {_FORMS}")
+        if source.lstrip().startswith("{"):
+            return _of_json(source)
+        if "\n" in source:
+            return _of_text(source)
     if not isinstance(source, str | Path):
         raise DiceError(f"{_FORMS}; not {shortened(source)}")
     try:
@@ -135,15 +145,29 @@ def _standard() -> Dice:
 
 def _of_text(text: str) -> Dice:
     """Read the text of a TOML file."""
-    if len(text) > MAX_BYTES:
-        raise DiceError(
-            f"the text of dice may have at most {MAX_BYTES:,} characters, not {len(text):,}"
-        )
+    _check_length(text)
     try:
         dice = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # not TOML, or thousands of digits or brackets
         raise DiceError(f"the dice are not valid TOML: {brief(error)}") from error
     return _of_mapping(dice)
+
+
+def _of_json(text: str) -> Dice:
+    """Read JSON text in the form of `Dice.as_dict`."""
+    _check_length(text)
+    try:
+        dice = read_json(text)
+    except ValueError as error:
+        raise DiceError(f"the dice are not valid JSON: {brief(error)}") from error
+    return _of_mapping(dice)
+
+
+def _check_length(text: str) -> None:
+    if len(text) > MAX_BYTES:
+        raise DiceError(
+            f"the text of dice may have at most {MAX_BYTES:,} characters, not {len(text):,}"
+        )
 
 
 def _of_mapping(dice: dict[str, Any]) -> Dice:

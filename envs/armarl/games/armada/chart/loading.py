@@ -56,6 +56,10 @@ __all__ = [
 MAX_BYTES = 2**20  # maximum size of a chart file
 MAX_CELLS = 2**16  # maximum number of cells of a map
 STANDARD = Path(__file__).with_name("charts") / "standard.txt"
+_FORMS = (
+    "a chart must be the path of a chart file, its text, a mapping, the mapping as JSON text, or "
+    "None for the standard chart"
+)
 
 Lines = list[tuple[int, str]]  # (line number in the file, from 1; text)
 
@@ -65,8 +69,8 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
 
     Args:
         source: None for the standard chart, the path of a chart file or of a `.json` file, the text
-            of a chart file (a string of several lines), a mapping as `Chart.as_dict` returns it, or
-            a `Chart`, which is returned as it is.
+            of a chart file (a string of several lines), a mapping as `Chart.as_dict` returns it,
+            the same as JSON text, or a `Chart`, which is returned as it is.
 
     Raises:
         ChartError: the chart breaks ADA-1 to ADA-5 or cannot be read. The message says what is
@@ -87,8 +91,13 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
         return source
     if isinstance(source, Mapping):
         return _read_mapping(source).checked()
-    if isinstance(source, str) and "\n" in source:
-        return _read_text(source).checked()
+    if isinstance(source, str):
+        if not source.strip():
+            raise ChartError(f"chart is empty; {_FORMS}")
+        if source.lstrip().startswith("{"):
+            return _read_json(source).checked()
+        if "\n" in source:
+            return _read_text(source).checked()
     if not isinstance(source, str | Path):
         raise ChartError(
             "a chart must be a path, the text of a chart file or a mapping, "
@@ -115,8 +124,7 @@ def _text_of(path: Path) -> str:
     except OSError as error:
         raise type(error)(
             f"cannot read the chart file {shortened(str(path))}: "
-            f"{error.strerror or 'there is no such file'}; a chart must "
-            "be the path of a chart file, its text, a mapping, or None for the standard chart"
+            f"{error.strerror or 'there is no such file'}; {_FORMS}"
         ) from error
     except UnicodeDecodeError as error:
         raise ChartError(f"{path} is not a UTF-8 text file: {error}") from error
