@@ -44,6 +44,21 @@ def test_the_version_is_printed(run):
     assert run("--version") == (0, f"armarl {armarl.__version__}\n", "")
 
 
+def test_python_can_run_the_package(tmp_path):
+    """Regression: only `python -m armarl.cli` worked."""
+    told = [
+        subprocess.run(
+            [sys.executable, "-m", module, *("replay", "none.txt")],
+            **{"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}},
+            **{"capture_output": True, "text": True},
+        )
+        for module in ("armarl", "armarl.cli")
+    ]
+    assert told[0].stderr.startswith("armarl replay: ")
+    assert [done.returncode for done in told] == [1, 1]
+    assert told[0].stderr == told[1].stderr
+
+
 def test_a_call_without_a_command_is_refused(run):
     status, _, err = run()
     assert status == 2

@@ -182,6 +182,21 @@ def test_draw_writes_pictures(run):
     assert Path("0.png").read_bytes() == record.picture(0).png(200)
 
 
+def test_a_picture_replaces_only_a_picture_of_its_kind(run):
+    run("watch", "greedy", "random", "--seed", 5, "--record", "game.txt")
+    run("draw", "game.txt", "-o", "a.svg")
+    picture = Path("a.svg").read_bytes()
+    for name, content in (("notes.svg", b"my notes"), ("b.png", picture)):
+        Path(name).write_bytes(content)
+        status, out, err = run("draw", "game.txt", "-o", name)
+        assert (status, out) == (1, "")
+        kind = name[-3:].upper()
+        assert f"{name} exists and does not begin like {kind}, so nothing replaces it" in err
+        assert Path(name).read_bytes() == content
+    assert run("draw", "game.txt", "--move", 0, "-o", "a.svg") == (0, "", "")
+    assert Path("a.svg").read_bytes() != picture
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -194,6 +209,7 @@ def test_draw_writes_pictures(run):
         (("-o", "a.svg", "--game", 0), "--game must be 1 or more, not 0"),
         (("-o", "a.svg", "--theme", "pink"), "theme must be"),
         (("-o", "a.png", "--width", 3), "width of a picture must be from 16 to 4096"),
+        (("-o", "a.svg", "--width", 300), "--width is for PNG"),
     ],
 )
 def test_wrong_arguments_of_draw_are_refused(run, arguments, message):

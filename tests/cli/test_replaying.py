@@ -98,6 +98,57 @@ def test_wrong_options_are_refused(games, tmp_path, capsys, more, says):
     assert not page.exists()
 
 
+def test_games_to_print_outside_the_file_are_refused(games, capsys):
+    """Regression: the command printed `no games in` the file, and its status was 0."""
+    assert main(["replay", str(games), "--games", "4"]) == 1
+    said = capsys.readouterr()
+    assert (said.out, "none in the range of --games" in said.err) == ("", True)
+
+
+EVALUATE = ("evaluate", "random", "greedy", *MINI, "--games", "2", "--workers", "1")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("replay", "games.txt", "--html", "games.txt"),
+        ("replay", "games.txt", "--html", "mine.safetensors"),
+        ("watch", "random", *MINI, "--record", "games.txt", "--html", "games.txt"),
+        ("play", "random", *MINI, "--html", "mine.safetensors"),
+        (*EVALUATE, "--records", "games.txt", "--html", "games.txt"),
+        (*EVALUATE, "--html", "mine.safetensors"),
+        ("arena", "random", "greedy", *MINI, "--folder", "arena", "--html", "mine.safetensors"),
+    ],
+    ids=" ".join,
+)
+def test_a_page_replaces_only_a_page(games, tmp_path, capsys, monkeypatch, arguments):
+    """Regression: a page silently replaced the records or a policy."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.safetensors").write_bytes(b"weights")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert main(arguments) == 1
+    said = capsys.readouterr()
+    assert "exists and does not begin like HTML, so nothing replaces it" in said.err
+    assert said.out == ""
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (("watch", "random", *MINI, "--record", "new", "--html", "new"), "--html and --record"),
+        ((*EVALUATE, "--records", "new", "--html", "new"), "--html and --records"),
+        ((*EVALUATE, "--json", "new", "--html", "new"), "--json and --html"),
+    ],
+)
+def test_a_page_needs_a_file_of_its_own(tmp_path, capsys, monkeypatch, arguments, names):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    said = capsys.readouterr()
+    assert (said.out, f"{names} name the same file, new" in said.err) == ("", True)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_options_of_a_page_need_a_page(games, capsys):
     for more in (("--seat", "0"), ("--think", "random")):
         assert main(["replay", str(games), *more]) == 1
@@ -108,11 +159,11 @@ def test_options_of_a_page_need_a_page(games, capsys):
 
 def test_a_file_without_records_leaves_the_page_unchanged(tmp_path, capsys):
     page, wrong = tmp_path / "page.html", tmp_path / "wrong.txt"
-    page.write_text("old", encoding="utf-8")
+    page.write_text("<!DOCTYPE html>old", encoding="utf-8")
     wrong.write_text("x" * 2_000_000, encoding="utf-8")
     assert main(["replay", str(wrong), "--html", str(page)]) == 1
     assert "this is not a file with records" in capsys.readouterr().err
-    assert page.read_text(encoding="utf-8") == "old"
+    assert page.read_text(encoding="utf-8") == "<!DOCTYPE html>old"
     assert main(["replay", str(wrong), "--html", str(tmp_path / "no" / "page.html")]) == 1
     assert "there is no folder" in capsys.readouterr().err
 

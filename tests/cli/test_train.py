@@ -119,6 +119,18 @@ def test_train_explains_wrong_usage(run, config):
     assert "unrecognized arguments: --colour x=1" in err
 
 
+def test_a_folder_is_not_a_configuration(run, config, tmp_path):
+    """Regression: the error was that there is no file of that name."""
+    folder = tmp_path / "my run"
+    folder.mkdir()
+    status, _, err = run("train", "my run")
+    assert (status, "my run is a folder, not a file, and no shipped" in err) == (1, True)
+    config.rename(folder / "config.yaml")
+    status, _, err = run("train", "my run")
+    assert status == 1
+    assert "my run is the folder of a run: resume the run with `armarl train --resume 'my" in err
+
+
 @pytest.mark.parametrize("option", ["--run", "--resume"])
 def test_an_empty_name_is_not_the_current_folder(run, config, option):
     status, _, err = run("train", config, option, "")

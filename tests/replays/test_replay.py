@@ -318,6 +318,17 @@ def test_a_page_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
         replay.write(tmp_path / "none" / "page.html")
     with pytest.raises(ValueError, match="is a folder"):
         replay.write(tmp_path)
+    path.write_bytes(b"\xef\xbb\xbf\n<!DOCTYPE HTML><title>old</title>")
+    replay.write(path)
+    assert path.read_text(encoding="utf-8") == replay.html()
+    for content in (b"armarl-record 1\n", b"not <!doctype html>", b" "):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"page\.html exists and does not begin like HTML"):
+            replay.write(path)
+        assert path.read_bytes() == content
+    path.write_bytes(b"")
+    replay.write(path)
+    assert path.read_text(encoding="utf-8") == replay.html()
     monkeypatch.setattr("armarl.common.files.os.access", lambda *arguments: False)
     with pytest.raises(PermissionError, match="is not writable"):
         replay.write(path)

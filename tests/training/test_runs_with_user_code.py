@@ -119,6 +119,61 @@ def test_a_learner_that_lacks_methods_is_refused(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+class Bare:
+    """A learner whose constructor takes no arguments."""
+
+
+def bare(game):
+    raise AssertionError("it must not be called")
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("Bare", r"def __init__\(self, config, game, pool\)$"),
+        ("bare", r"def bare\(config, game, pool\)$"),
+    ],
+)
+def test_a_learner_that_does_not_take_its_arguments_is_refused(tmp_path, name, right):
+    """Regression: Python's own error was shown, such as "Bare() takes no arguments"."""
+    settings = config(learner=f"test_runs_with_user_code:{name}")
+    called = rf"learner: test_runs_with_user_code:{name} is called with the configuration, the game"
+    with pytest.raises(ConfigError, match=f"{called} and the pool; write {right}"):
+        start_run(settings, tmp_path / "run", code=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_learner_must_be_a_class_or_function(tmp_path):
+    settings = config(learner="test_runs_with_user_code:__name__")
+    with pytest.raises(ConfigError, match=r"__name__ is not a class or function$"):
+        start_run(settings, tmp_path / "run", code=True)
+
+
+class Failing:
+    """A learner with an error in its constructor."""
+
+    def __init__(self, config, game, pool):
+        raise TypeError("mine")
+
+
+class Exiting:
+    """A learner whose constructor ends the program."""
+
+    def __init__(self, config, game, pool):
+        raise SystemExit(0)
+
+
+def test_an_error_in_the_constructor_of_a_learner_names_its_line(tmp_path):
+    """Regression: the error did not say that it came from the user's code."""
+    settings = config(learner="test_runs_with_user_code:Failing")
+    note = r"\(while making the learner test_runs_with_user_code:Failing; .*, in Failing.__init__\)"
+    with pytest.raises(TypeError, match=rf"^mine\n{note}$"):
+        start_run(settings, tmp_path / "run", code=True)
+    settings = config(learner="test_runs_with_user_code:Exiting")
+    with pytest.raises(RuntimeError, match="user_code:Exiting tried to end the program: exit"):
+        start_run(settings, tmp_path / "run", code=True)
+
+
 def test_a_configuration_given_as_text_is_refused(tmp_path):
     with pytest.raises(TypeError, match="as load_config returns it, got 'armadora-quick'"):
         start_run("armadora-quick", tmp_path / "run")

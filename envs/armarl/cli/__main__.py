@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from armarl.cli import drawing, playing, replaying, rules, strength, studying, training
-from armarl.cli.shared_options import check_json, elo_lead, folder, pace
+from armarl.cli.shared_options import check_outputs, elo_lead, folder, pace
 from armarl.common.messages import tell
 from armarl.common.user_code import look_in
 
@@ -33,8 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     try:
         look_in(Path.cwd())
-        if isinstance(getattr(options, "json", None), Path):
-            check_json(options.json)
+        check_outputs(options)
         status = int(options.run(options))
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -390,7 +389,7 @@ def _draw(command: argparse.ArgumentParser) -> None:
         help="light (the default), dark, or auto (only for SVG), which follows the setting of the "
         "reader's browser",
     )
-    command.add_argument("--width", type=int, default=1024, help="width of a PNG in pixels (1024)")
+    command.add_argument("--width", type=int, help="width of a PNG in pixels (1024)")
 
 
 def _info(command: argparse.ArgumentParser) -> None:

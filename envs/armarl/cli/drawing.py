@@ -6,8 +6,10 @@ import argparse
 import sys
 from itertools import islice
 
-from armarl.common.files import check_writable, write_bytes
+from armarl.common.files import check_replaceable, write_bytes
 from armarl.common.messages import printable
+
+_WIDTH = 1024  # width of a PNG in pixels
 
 
 def draw(options: argparse.Namespace) -> int:
@@ -19,7 +21,9 @@ def draw(options: argparse.Namespace) -> int:
         raise ValueError(f"--out must end in .svg or .png, not {printable(options.out.name)!r}")
     if options.game < 1:
         raise ValueError(f"--game must be 1 or more, not {options.game}")
-    check_writable(options.out)
+    if kind == ".svg" and options.width is not None:
+        raise ValueError("--width is for PNG: leave out --width, or name a file that ends in .png")
+    check_replaceable(options.out, kind[1:].upper())
     before = min(options.game - 1, sys.maxsize)
     record = next(islice(read_records(options.record), before, None), None)
     if record is None:
@@ -28,6 +32,6 @@ def draw(options: argparse.Namespace) -> int:
     if kind == ".svg":
         content = picture.svg(options.theme).encode()
     else:
-        content = picture.png(options.width, options.theme)
+        content = picture.png(_WIDTH if options.width is None else options.width, options.theme)
     write_bytes(options.out, content)
     return 0

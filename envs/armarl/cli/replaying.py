@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from armarl.cli.playing import serve_pages
 from armarl.cli.shared_options import show_progress, write_page
-from armarl.common.files import check_writable
 from armarl.common.messages import brief, printable, tell
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ def replay(options: argparse.Namespace) -> int:
         if options.web:
             return serve_pages(options, records=_some(records, options.records))
         return _print(options, records, first)
-    check_writable(options.html)
     found, thoughts = _some(records, options.records), None
     if options.think:
         thoughts = [_thoughts(record, options.think) for record in found]
@@ -47,12 +45,16 @@ def _some(records: Iterable[Record], path: Path) -> list[Record]:
     """Return the records for a page. Raise ValueError if there are none or too many."""
     found = list(islice(records, MOST_GAMES + 1))
     if not found:
-        raise ValueError(f"{printable(str(path))} has no games, or none in the range of --games")
+        raise ValueError(_none_in(path))
     if len(found) > MOST_GAMES:
         raise ValueError(
             f"a page can contain at most {MOST_GAMES} games: choose some, such as --games 1-20"
         )
     return found
+
+
+def _none_in(path: Path) -> str:
+    return f"{printable(str(path))} has no games, or none in the range of --games"
 
 
 def _chosen(text: str | None) -> tuple[int, int | None]:
@@ -88,6 +90,8 @@ def _print(options: argparse.Namespace, records: Iterable[Record], first: int) -
                 tell(drawing)
         tell(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")
     if number == first:
+        if options.games is not None:
+            raise ValueError(_none_in(options.records))
         tell(f"no games in {options.records}")
     return 0
 

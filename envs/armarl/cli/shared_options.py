@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarl.common.files import check_writable, read_bytes, write_text
+from armarl.common.files import check_replaceable, check_writable, read_bytes, write_text
 from armarl.common.messages import brief, tell
 
 if TYPE_CHECKING:
@@ -114,6 +114,31 @@ def show_progress(done: int, whole: int, of: str = "games") -> None:
         tell(f"{done} of {whole} {of}", end=end, to=sys.stderr)
 
 
+def check_outputs(options: argparse.Namespace) -> None:
+    """Check the files that a command will write (`--json`, `--html`), before any work is done.
+
+    Raises:
+        ValueError: two options name the same file, or a result or page would replace something
+            else.
+        OSError: a file may not be read or written.
+    """
+    if isinstance(getattr(options, "json", None), Path):
+        check_json(options.json)
+    if getattr(options, "html", None) is not None:
+        check_replaceable(options.html, "HTML")
+    if options.command == "replay":  # it reads the records
+        return
+    named: dict[Path, str] = {}
+    for name in ("json", "html", "record", "records"):
+        path = getattr(options, name, None)
+        if isinstance(path, Path):
+            if other := named.get(path.resolve()):
+                raise ValueError(
+                    f"--{other} and --{name} name the same file, {path}: name two files"
+                )
+            named[path.resolve()] = name
+
+
 def check_json(path: Path) -> None:
     """Check that a result can be written to a file, before any work is done.
 
@@ -178,7 +203,6 @@ def recording(records: Path | None, html: Path | None) -> Iterator[Path | None]:
     from armarl.matches.recording import prepare_records
     from armarl.matches.records import read_records
 
-    check_writable(html)
     with tempfile.TemporaryDirectory() as folder:
         path = records or Path(folder) / "records.txt"
         prepare_records(path)

@@ -17,7 +17,6 @@ from armarl.cli.shared_options import (
     write_json,
     write_page,
 )
-from armarl.common.files import check_writable
 from armarl.common.messages import tell
 
 if TYPE_CHECKING:
@@ -37,8 +36,6 @@ def evaluate(options: argparse.Namespace) -> int:
     from armarl.roster.make_player import make_player
     from armarl.workers.spread import workers_at
 
-    if options.json and options.records and options.json.resolve() == options.records.resolve():
-        raise ValueError(f"--json and --records name the same file, {options.json}: name two files")
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
     with recording(options.records, options.html) as records:
         if len(options.players) == 1:
@@ -95,12 +92,10 @@ def arena(options: argparse.Namespace) -> int:
             f"--deals is {options.deals}"
         )
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
-    if options.html is not None:
-        if options.folder is None or not options.records:
-            raise ValueError(
-                "--html needs game records in a folder: give --folder, and leave out --no-records"
-            )
-        check_writable(options.html)
+    if options.html is not None and (options.folder is None or not options.records):
+        raise ValueError(
+            "--html needs game records in a folder: give --folder, and leave out --no-records"
+        )
     if options.stronger is not None and len(options.players) != 2:
         raise ValueError(f"--stronger compares 2 players, not {len(options.players)}")
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armarl.cli.board import Board, told
 from armarl.cli.keys import Keys, keyboard
 from armarl.cli.shared_options import write_page
-from armarl.common.files import check_writable
+from armarl.common.files import check_replaceable
 from armarl.common.messages import relation, tell
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.compiler.types import States
@@ -130,7 +130,7 @@ def _show(
     if record is not None:
         prepare_records(record)
     if html is not None:
-        check_writable(html)
+        check_replaceable(html, "HTML")
     if seat is not None:
         tell(f"Type actions in the game's notation. {game_entry(game.name).notation}")
         tell("Type help for the list of commands, such as undo.")

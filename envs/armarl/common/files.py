@@ -22,6 +22,8 @@ _PORTION = 1 << 20  # number of bytes in one read
 _AT_ONCE, _NO_LINK = getattr(os, "O_NONBLOCK", 0), getattr(os, "O_NOFOLLOW", 0)
 # The names of the files in a run's folder.
 POLICY_FILE, BEST_FILE, CONFIG_FILE = "policy.safetensors", "best.safetensors", "config.yaml"
+# How files begin that a file of the same kind may replace, in lower case.
+_BEGINNINGS = {"HTML": b"<!doctype html", "SVG": b"<svg", "PNG": b"\x89png\r\n\x1a\n"}
 
 
 def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
@@ -186,6 +188,33 @@ def check_writable(path: Path) -> None:
         raise ValueError(f"{path} is a folder; name a file to write")
     if not os.access(path if path.exists() else path.resolve().parent, os.W_OK):
         raise PermissionError(f"{path} is not writable; name another file")
+
+
+def check_replaceable(path: Path, kind: str) -> None:
+    """Check that a page or picture can be written, and that it replaces only a file of its kind.
+
+    An empty file may be replaced too.
+
+    Args:
+        path: the file that will be written.
+        kind: "HTML", "SVG" or "PNG".
+
+    Raises:
+        ValueError: the file contains something else, for example a policy or records; or as in
+            `check_writable`.
+        OSError: the file cannot be read or is not writable.
+    """
+    check_writable(path)
+    if not path.is_file():
+        return
+    with open_to_read(path) as file:
+        content = file.read(_PORTION)
+    start = content.removeprefix(b"\xef\xbb\xbf").lstrip().lower()  # an editor may add a BOM
+    if content and not start.startswith(_BEGINNINGS[kind]):
+        raise ValueError(
+            f"{path} exists and does not begin like {kind}, so nothing replaces it: "
+            "name another file"
+        )
 
 
 def refuse_to_write_over(

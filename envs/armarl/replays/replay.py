@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from armarl.common.files import check_writable, write_text
+from armarl.common.files import check_replaceable, write_text
 from armarl.common.messages import brief
 from armarl.common.numbers import whole_number
 from armarl.core.game import Game
@@ -103,10 +103,11 @@ class Replay:
         """Write the page to a file atomically: the file has either its old or its new content.
 
         Raises:
-            ValueError: the folder does not exist, or the path is a folder.
+            ValueError: the folder does not exist, the path is a folder, or the file exists and is
+                not an HTML page.
             OSError: the file cannot be written.
         """
-        check_writable(Path(path))
+        check_replaceable(Path(path), "HTML")
         write_text(Path(path), self.html())
 
     def _repr_html_(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +17,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
-from armarl.common.files import read_text
+from armarl.common.files import CONFIG_FILE, read_text
 from armarl.common.messages import brief, did_you_mean, printable
 from armarl.games.catalogue import option_names
 from armarl_training.config.learner_kinds import (
@@ -309,7 +310,8 @@ def config_file(name: str | Path) -> Path:
     """Return the file of a configuration, given its path or the name of a shipped configuration.
 
     Raises:
-        FileNotFoundError: no such file or name exists. The message lists the shipped names.
+        FileNotFoundError: no such file or name exists, or the path is a folder. The message lists
+            the shipped names, or says how to resume the run in the folder.
 
     Example:
         >>> from armarl_training.config.training_config import config_file
@@ -327,8 +329,14 @@ def config_file(name: str | Path) -> Path:
                 f"{brief(str(name), 100)} is a setting; name a configuration before it, such as "
                 f"armadora-quick; shipped configurations: {', '.join(shipped_configs())}"
             ) from None
+        if (path / CONFIG_FILE).is_file():
+            raise FileNotFoundError(
+                f"{path} is the folder of a run: resume the run with `armarl train --resume "
+                f"{shlex.quote(str(path))}`, or name {path / CONFIG_FILE} for its configuration"
+            ) from None
+        wrong = f"{path} is a folder, not a file" if path.is_dir() else f"no file {path}"
         raise FileNotFoundError(
-            f"no file {path}, and no shipped configuration of that name"
+            f"{wrong}, and no shipped configuration of that name"
             f"{did_you_mean(str(name), shipped_configs())}; shipped configurations: "
             f"{', '.join(shipped_configs())}"
         ) from None

@@ -10,6 +10,7 @@ as `module:Class`.
 
 from __future__ import annotations
 
+import inspect
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from armarl.common.messages import brief
 from armarl.common.user_code import import_own
-from armarl.players.protocol import no_exit
+from armarl.players.protocol import no_exit, place_of
 from armarl_training.config.learner_kinds import is_from_outside, kind_of
 from armarl_training.config.training_config import ConfigError, TrainingConfig
 
@@ -96,6 +97,7 @@ class Learner(Protocol):
 
 
 Maker: TypeAlias = "Callable[[TrainingConfig, Game, OpponentPool], Learner]"
+_GIVEN = ("config", "game", "pool")  # names of a maker's arguments, for messages
 
 
 def find_maker(learner: str, *, code: bool) -> Maker:
@@ -106,7 +108,8 @@ def find_maker(learner: str, *, code: bool) -> Maker:
         code: whether to allow `module:Class`, which imports user code.
 
     Raises:
-        ConfigError: the learner does not exist, or importing user code is not allowed.
+        ConfigError: the learner does not exist, importing user code is not allowed, or the user's
+            function or class cannot be called with the three arguments of a `Maker`.
     """
     if is_from_outside(learner) and not code:
         raise ConfigError(
@@ -122,7 +125,52 @@ def find_maker(learner: str, *, code: bool) -> Maker:
         if not is_from_outside(learner):
             raise
         raise ConfigError(f"learner: {brief(learner)}: {brief(error)}") from error
+    if own:
+        _check_maker(make, learner)
     return make
+
+
+def _check_maker(make: Any, learner: str) -> None:
+    """Refuse a user's function or class that does not take a configuration, a game and a pool."""
+    try:
+        signature = inspect.signature(make)
+    except ValueError:  # Python knows no signature of some classes written in C
+        return
+    except TypeError as error:
+        raise ConfigError(f"learner: {brief(learner)} is not a class or function") from error
+    try:
+        signature.bind(*_GIVEN)
+    except TypeError as error:
+        name = brief(learner.split(":")[-1])
+        function = "__init__(self, " if inspect.isclass(make) else f"{name}("
+        raise ConfigError(
+            f"learner: {brief(learner)} is called with the configuration, the game and the pool; "
+            f"write def {function}{', '.join(_GIVEN)})"
+        ) from error
+
+
+def make_learner(make: Maker, config: TrainingConfig, game: Game, pool: OpponentPool) -> Learner:
+    """Make a run's learner, and check it with `check_learner`.
+
+    Args:
+        make: the learner's function or class, from `find_maker`.
+        config: the configuration of the run.
+        game: the game.
+        pool: the opponents.
+
+    Raises:
+        ConfigError: the object that was made is not a learner.
+        RuntimeError: the user's code tried to end the program.
+        Exception: an error of the user's code. A note names the learner and the line.
+    """
+    with no_exit(f"learner: {brief(config.learner)}"):
+        try:
+            made = make(config, game, pool)
+        except Exception as error:
+            if where := place_of(error, getattr(make, "__module__", "")):
+                error.add_note(f"(while making the learner {brief(config.learner)}{where})")
+            raise
+    return check_learner(made, config.learner)
 
 
 def check_learner(found: Any, name: str) -> Learner:

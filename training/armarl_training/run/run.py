@@ -58,7 +58,7 @@ from armarl_training.config.training_config import (
     load_config,
 )
 from armarl_training.learning.imitation import play_imitation_games
-from armarl_training.learning.learner import check_learner, find_maker
+from armarl_training.learning.learner import find_maker, make_learner
 from armarl_training.learning.opponent_pool import training_player
 from armarl_training.learning.saving import refuse_diverged
 from armarl_training.run.anchors import Anchors
@@ -163,7 +163,7 @@ class Run:
         self.game, self.pool = check_players(config, self._pool_folder, code=code)
         make = find_maker(config.learner, code=code)
         with enough_memory():
-            self.learner = check_learner(make(config, self.game, self.pool), config.learner)
+            self.learner = make_learner(make, config, self.game, self.pool)
         self.log = ProgressLog(folder, len(set(self.game.sides)))
         self._files = SideFiles(folder, "the training")
         self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
