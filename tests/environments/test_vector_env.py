@@ -396,7 +396,7 @@ def test_maskable_ppo_accepts_the_vec_env():
     assert get_action_masks(env).shape == (16, env.action_space.n)
     model.learn(512)
     assert len(model.ep_info_buffer) > 0
-    with pytest.raises(TypeError, match="the environment's options are opponents, seat, reward"):
+    with pytest.raises(TypeError, match="options are n_envs, seed, env_kwargs, opponents, seat"):
         make_vec_env("armadora", 4, colours=2)
     game = make_game("armadora")
     assert make_vec_env(game, 4, opponents=GreedyPlayer(game)).game is game

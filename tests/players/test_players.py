@@ -270,9 +270,7 @@ def test_arguments_reach_the_player():
 def test_annotations_only_for_a_type_checker_are_ignored():
     """Regression: all annotations were evaluated, so some raised a NameError."""
     assert make_player("typed_players:Typed,2", TWO).rank == 2
-    with pytest.raises(
-        ValueError, match=r"typed_players:Typed,rank=x: rank must be a whole number"
-    ):
+    with pytest.raises(ValueError, match=r"typed_players:Typed: rank must be a whole number"):
         make_player("typed_players:Typed,rank=x", TWO)
 
 
