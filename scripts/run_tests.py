@@ -1,7 +1,7 @@
 """Set up `.venv` and run the checks and tests of CI: `python3 scripts/run_tests.py`.
 
 The script checks style, types and spelling, builds the documentation site, and runs all tests in
-one process more than there are processors (at most five).
+two processes.
 
     python3 scripts/run_tests.py --fast       a few tests of every folder, in under three minutes
     python3 scripts/run_tests.py --coverage   only the tests, with a report of the lines they run
@@ -67,10 +67,7 @@ FAST = (
     "web/test_server.py::test_a_key_is_only_for_its_seats",
     "web/test_table.py::test_a_request_that_is_sent_twice_acts_once",
 )
-# Tests wait for other processes and for kernels that another test compiles a fifth of the time, so
-# there is one process more than processors. A process takes up to 2 GB of memory.
-PROCESSES = str(min(os.cpu_count() or 1, 4) + 1)
-PARALLEL = ("-n", PROCESSES, "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
+PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
 # Tests that `--coverage` also runs without compilation, to measure kernels. They take seconds.
 PLAIN = ("games/armadora/test_rules.py", "games/armada/test_turn_rules.py", "games/kuhn_poker")
 
@@ -96,7 +93,7 @@ def measure_coverage(arguments: list[str]) -> None:
     measured = ["--cov", "armarl", "--cov", "armarl_training", "--cov-report", ""]
     run(python, "pytest", *measured, *(arguments or PARALLEL))
     os.environ["NUMBA_DISABLE_JIT"] = "1"
-    run(python, "pytest", *measured, "--cov-append", "-n", PROCESSES, *files(PLAIN))
+    run(python, "pytest", *measured, "--cov-append", "-n", "2", *files(PLAIN))
     run(python, "coverage", "report", "--skip-covered", "--sort", "cover")
     run(python, "coverage", "html", "--quiet", "--directory", str(ROOT / "build" / "coverage"))
     print(f"every line: {ROOT / 'build' / 'coverage' / 'index.html'}")

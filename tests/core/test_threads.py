@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -117,8 +118,14 @@ def test_a_loop_that_does_not_compile_raises_its_error(two_threads):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_has_its_own_threads(two_threads):
     expected = a_trace()
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        traces = pool.map(a_trace, range(3))
+    # `Pool` ends its processes with SIGTERM. A handler in Python, such as Ray's, would never run in
+    # a process whose main thread waits, if another thread receives the signal.
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            traces = pool.map(a_trace, range(3))
+    finally:
+        signal.signal(signal.SIGTERM, before)
     assert traces == [expected] * 3
 
 
