@@ -290,6 +290,15 @@ def test_a_window_without_a_screen_gives_a_clear_error():
     assert "render_mode='rgb_array'" in out.stdout
 
 
+def printed(program, **settings):
+    """Return the output of a program that starts without a screen and without settings of SDL."""
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "SDL_FRAMEBUFFER_ACCELERATION")
+    bare = {key: value for key, value in os.environ.items() if key not in names}
+    arguments = [sys.executable, "-c", program]
+    out = subprocess.run(arguments, env=bare | settings, capture_output=True, text=True, check=True)
+    return out.stdout
+
+
 @pytest.mark.parametrize("driver", [None, "offscreen"])
 def test_a_window_that_nobody_sees_gives_a_warning_unless_the_user_asked_for_it(driver):
     program = (
@@ -304,11 +313,8 @@ def test_a_window_that_nobody_sees_gives_a_warning_unless_the_user_asked_for_it(
         "    except RuntimeError as error:\n"
         "        print(error)"
     )
-    screens = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
-    bare = {k: v for k, v in os.environ.items() if k not in screens}
-    bare |= {"SDL_VIDEODRIVER": driver} if driver else {}
-    out = subprocess.run([sys.executable, "-c", program], env=bare, capture_output=True, text=True)
-    assert out.stdout.count("there is no screen") == (driver is None), out.stderr
+    out = printed(program, **({"SDL_VIDEODRIVER": driver} if driver else {}))
+    assert out.count("there is no screen") == (driver is None)
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="lists the loaded libraries")
@@ -322,15 +328,9 @@ def test_a_window_does_not_load_opengl_unless_the_user_asks(asked):
         "libraries = open('/proc/self/maps').read()\n"
         "print('libEGL' in libraries, os.environ['SDL_FRAMEBUFFER_ACCELERATION'])"
     )
-    bare = {**os.environ, "SDL_VIDEODRIVER": "offscreen"}
-    bare.pop("SDL_FRAMEBUFFER_ACCELERATION", None)
-    if asked is not None:
-        bare["SDL_FRAMEBUFFER_ACCELERATION"] = asked
-    out = subprocess.run([sys.executable, "-c", program], env=bare, capture_output=True, text=True)
-    if asked is None:
-        assert out.stdout.endswith("False 0\n"), out.stderr
-    else:
-        assert out.stdout.endswith(" 1\n"), out.stderr
+    settings = {} if asked is None else {"SDL_FRAMEBUFFER_ACCELERATION": asked}
+    out = printed(program, SDL_VIDEODRIVER="offscreen", **settings)
+    assert out.endswith("False 0\n" if asked is None else " 1\n")
 
 
 def test_missing_pygame_is_named(monkeypatch):

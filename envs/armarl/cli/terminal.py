@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from armarl.cli.board import Board, told
 from armarl.cli.keys import Keys, keyboard
 from armarl.cli.shared_options import write_page
-from armarl.common.files import check_replaceable
 from armarl.common.messages import relation, tell
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.compiler.types import States
@@ -129,8 +128,6 @@ def _show(
     whole_number("seed", seed, 0, MOST_SEED)
     if record is not None:
         prepare_records(record)
-    if html is not None:
-        check_replaceable(html, "HTML")
     if seat is not None:
         tell(f"Type actions in the game's notation. {game_entry(game.name).notation}")
         tell("Type help for the list of commands, such as undo.")

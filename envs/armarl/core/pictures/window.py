@@ -17,12 +17,12 @@ def show(frame: NDArray[np.uint8], title: str, fps: int) -> None:
     draws, OpenGL takes several times as long per frame. It also loads a second copy of LLVM, and
     with that the process crashes as soon as PyTorch imports Triton.
 
+    Without a screen, SDL either fails or opens a window that nobody sees.
+
     Args:
         frame: uint8 (height, width, 3).
         title: the title of the window.
         fps: the maximum number of frames per second.
-
-    Without a screen, SDL either fails or opens a window that nobody sees.
 
     Raises:
         ImportError: pygame is not installed.
