@@ -54,8 +54,8 @@ from .policies.saved_policy import save_policy as save_policy
 from .arena.panel import play_panel as play_panel
 from .arena.summary import summarise as summarise
 from .arena.tournament import Tournament as Tournament
-from .arena.tournament import play_tournament as play_tournament
-from .arena.tournament import read_tournament as read_tournament
+from .arena.play_tournament import play_tournament as play_tournament
+from .arena.tournament_folder import read_tournament as read_tournament
 from .matches.match import MatchResult as MatchResult
 from .matches.match import play_match as play_match
 from .matches.records import position_record as position_record

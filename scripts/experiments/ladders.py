@@ -16,8 +16,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from armarl.arena.play_tournament import play_tournament
 from armarl.arena.summary import Summary, summarise
-from armarl.arena.tournament import play_tournament
 from armarl.core.game import Game
 from armarl.games.catalogue import game_entry, game_names
 from armarl.games.make_game import make_game

@@ -27,7 +27,8 @@ from typing import Any
 import ray
 from ray.cluster_utils import Cluster
 
-from armarl.arena.tournament import Tournament, play_tournament
+from armarl.arena.play_tournament import play_tournament
+from armarl.arena.tournament import Tournament
 from armarl.games.make_game import make_game
 from armarl.workers.jobs import Workers
 from armarl.workers.ray_cluster import RayCluster

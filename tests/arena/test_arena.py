@@ -21,10 +21,11 @@ from armarl.arena import ratings
 from armarl.arena import summary as summary_module
 from armarl.arena.lineups import lineups, members, tables
 from armarl.arena.panel import panel, play_panel
+from armarl.arena.play_tournament import play_tournament
 from armarl.arena.recorded import recorded_tournaments
 from armarl.arena.report import html, write_report
 from armarl.arena.summary import _cycles, stronger, summarise
-from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
+from armarl.arena.tournament_folder import ArenaError, read_tournament
 from armarl.cli.__main__ import main
 from armarl.games.make_game import make_game
 from armarl.matches.records import read_records
@@ -169,7 +170,7 @@ KILLED = """
 import os, signal
 from pathlib import Path
 from armarl import make_game
-from armarl.arena.tournament import play_tournament
+from armarl.arena.play_tournament import play_tournament
 
 def stop(done, total):
     os.killpg(0, signal.SIGKILL)  # its workers, too

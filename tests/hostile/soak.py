@@ -34,7 +34,8 @@ import numpy as np
 
 import tiny
 from armarl import play_match
-from armarl.arena.tournament import play_tournament, read_tournament
+from armarl.arena.play_tournament import play_tournament
+from armarl.arena.tournament_folder import read_tournament
 from armarl.core.errors import IllegalActionError
 from armarl.core.game import Game
 from armarl.core.threads import set_threads

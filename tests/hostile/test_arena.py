@@ -12,9 +12,10 @@ import pytest
 
 from armarl import play_match
 from armarl.arena.lineups import lineups
+from armarl.arena.play_tournament import play_tournament
 from armarl.arena.report import write_report
 from armarl.arena.summary import summarise
-from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
+from armarl.arena.tournament_folder import ArenaError, read_tournament
 from armarl.common.files import lock_folder
 from armarl.games.make_game import make_game
 from armarl.matches.records import RecordError, read_records

@@ -16,7 +16,7 @@ import pytest
 
 from armarl.games.make_game import make_game
 from armarl.matches.journal import Journal
-from armarl.web.table import read_about
+from armarl.web.table_files import read_about
 from pages import HOST, Pages, Server
 
 GAME = make_game("armadora")

@@ -14,7 +14,7 @@ import pytest
 
 import tiny
 from armarl import play_match
-from armarl.arena.tournament import play_tournament
+from armarl.arena.play_tournament import play_tournament
 from armarl.cli.__main__ import main
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game

@@ -21,7 +21,7 @@ import pytest
 
 import spies
 from armarl import play_match
-from armarl.arena.tournament import play_tournament
+from armarl.arena.play_tournament import play_tournament
 from armarl.cli.terminal import play_at_terminal, watch_at_terminal
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.vector_env import SeatVectorEnv

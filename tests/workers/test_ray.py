@@ -12,7 +12,7 @@ from ray.cluster_utils import Cluster
 
 import tiny
 from armarl import play_match
-from armarl.arena.tournament import play_tournament
+from armarl.arena.play_tournament import play_tournament
 from armarl.cli.__main__ import main
 from armarl.games.make_game import make_game
 from armarl.players import registry

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from armarl.arena.summary import Summary
-from armarl.arena.tournament import REPORTS
+from armarl.arena.tournament_folder import REPORTS
 from armarl.common.files import write_text
 
 _STYLE = """

@@ -77,10 +77,10 @@ def arena(options: argparse.Namespace) -> int:
     """Play a tournament, or read the records of games, and print the ratings."""
     if options.rate:
         return _rate(options)
+    from armarl.arena.play_tournament import play_tournament
     from armarl.arena.ratings import LEAST_DEALS
     from armarl.arena.report import write_report
     from armarl.arena.summary import stronger, summarise
-    from armarl.arena.tournament import play_tournament
     from armarl.matches.records import read_records
     from armarl.workers.spread import workers_at
 

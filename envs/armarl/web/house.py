@@ -29,7 +29,8 @@ from armarl.players.registry import shipped_policies
 from armarl.policies.saved_policy import policy_game
 from armarl.roster.make_player import make_player
 from armarl.web.refusals import RefusedError
-from armarl.web.table import About, Table, read_about
+from armarl.web.table import Table
+from armarl.web.table_files import About, read_about
 
 MOST_TABLES = 2000
 _MOST_SEATS = 16

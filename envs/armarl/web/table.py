@@ -6,19 +6,16 @@ which the server draws the game: that of a seat, of onlookers, or of everything 
 
 from __future__ import annotations
 
-import json
-import re
 import secrets
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from armarl.common.files import read_text, write_text
-from armarl.common.json_text import read_json
+from armarl.common.files import write_text
 from armarl.common.messages import brief, tell
 from armarl.core.game import Game
 from armarl.core.pictures.picture import Picture
@@ -28,39 +25,14 @@ from armarl.matches.records import Record, read_unfinished
 from armarl.players.protocol import Player, choose_legally
 from armarl.web.refusals import RefusedError
 from armarl.web.study import Study
+from armarl.web.table_files import About, read_about, record_path, write_about
 from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning, signs
 
-_MOST_ABOUT = 1 << 20  # maximum size of a table's JSON file in bytes
-_NAME = re.compile(r"[0-9a-f]{10}")  # a table's name
 _LETTERS = "ABCDEFGHIJKLMNOP"  # letters of the seats, as in the drawings
 _MOST_NAME = 24  # maximum number of characters in a person's name
 _MOST_BOARDS = 12  # maximum number of stored boards
 
 MakePlayer = Callable[[str, Game], Player]
-
-
-@dataclass
-class About:
-    """The facts about a table that its record does not contain.
-
-    Attributes:
-        players: for each seat the specification of its player, or None for a person.
-        keys: the seats of each key. A key is a secret word in an address. A key without seats
-            belongs to onlookers.
-        deal: the seed of the deal. Anyone who knows this seed can compute all hidden information.
-        chance: the seed of the players' random numbers.
-        undone: the number of times that an action was taken back.
-        resigned: the seat that has resigned, or None.
-        next: the name of the table at which the same people play again, or None.
-    """
-
-    players: list[str | None]
-    keys: dict[str, list[int]]
-    deal: int
-    chance: int
-    undone: int = 0
-    resigned: int | None = None
-    next: str | None = None
 
 
 @dataclass
@@ -117,8 +89,8 @@ class Table:
         ]
         words = {secrets.token_urlsafe(16): list(seats) for seats in keys}
         about = About(list(players), words, deal, secrets.randbits(62))
-        _write(folder, name, about)
-        journal = Journal.begin(_record(folder, name), game, shown, deal)
+        write_about(folder, name, about)
+        journal = Journal.begin(record_path(folder, name), game, shown, deal)
         return cls(name, about, folder, journal, make_player)
 
     @classmethod
@@ -129,8 +101,8 @@ class Table:
             OSError: the files cannot be written.
         """
         players: list[str | None] = [None] * record.game.players
-        _write(folder, name, About(players, {secrets.token_urlsafe(16): []}, 0, 0))
-        write_text(_record(folder, name), str(record))
+        write_about(folder, name, About(players, {secrets.token_urlsafe(16): []}, 0, 0))
+        write_text(record_path(folder, name), str(record))
         return cls.resume(folder, name, make_player)
 
     @classmethod
@@ -140,7 +112,7 @@ class Table:
         Raises:
             OSError, ValueError: the files cannot be read, or contain something else.
         """
-        about, journal = read_about(folder, name), Journal.resume(_record(folder, name))
+        about, journal = read_about(folder, name), Journal.resume(record_path(folder, name))
         if len(about.players) != journal.game.players:
             raise ValueError(f"{name}: the table and its record have different numbers of seats")
         if about.resigned is not None and not journal.ending:
@@ -345,7 +317,7 @@ class Table:
                     "revealed nothing: no die, no card, no hidden value"
                 )
             self.about.undone += 1
-            _write(self._folder, self.name, self.about)
+            write_about(self._folder, self.name, self.about)
             self._journal.undo()
             self._windows.clear()
             self.trouble = None
@@ -368,14 +340,14 @@ class Table:
             if self.is_over:
                 raise RefusedError("the game is over")
             self.about.resigned = seat
-            _write(self._folder, self.name, self.about)
+            write_about(self._folder, self.name, self.about)
             self._journal.stop()
 
     def go_on_at(self, name: str) -> None:
         """Record the name of the table at which the same people play again."""
         with self._lock:
             self.about.next = name
-            _write(self._folder, self.name, self.about)
+            write_about(self._folder, self.name, self.about)
 
     def _check_version(self, version: str) -> None:
         if version != self.version:
@@ -460,7 +432,7 @@ class Table:
             if not self.is_over:
                 raise RefusedError("there is no replay before the game is over")
             if self._study is None:
-                self._study = Study(read_unfinished(_record(self._folder, self.name)))
+                self._study = Study(read_unfinished(record_path(self._folder, self.name)))
             return self._study
 
     def think_over(self, player: str, stopped: threading.Event) -> None:
@@ -521,54 +493,6 @@ class Table:
             self._check_version(version)
             self.trouble = None
             self._players.clear()
-
-
-def read_about(folder: Path, name: str) -> About:
-    """Read the facts about a table that its record does not contain.
-
-    Raises:
-        OSError, ValueError: the file cannot be read, or contains something else.
-    """
-    try:
-        about = About(**read_json(read_text(folder / f"{name}.json", _MOST_ABOUT)))
-        _check(about)
-    except TypeError as error:
-        raise ValueError(f"{name}.json is not a table's file: {brief(error)}") from error
-    return about
-
-
-def _check(about: About) -> None:
-    """Check all values of a table's file, even the name of the next table, which is used in a path.
-
-    Raises:
-        TypeError: a value has a wrong type or is out of range.
-    """
-
-    def is_below(value: object, end: int) -> bool:
-        return type(value) is int and 0 <= value < end
-
-    seats, keys = about.players, about.keys
-    if not isinstance(seats, list) or not all(one is None or isinstance(one, str) for one in seats):
-        raise TypeError("players must be a list with a string or null for each seat")
-    if not isinstance(keys, dict) or not all(
-        isinstance(own, list) and all(is_below(seat, len(seats)) for seat in own)
-        for own in keys.values()
-    ):
-        raise TypeError(f"keys must map each key to a list of seat numbers below {len(seats)}")
-    if not all(is_below(n, 1 << 63) for n in (about.deal, about.chance, about.undone)):
-        raise TypeError("deal, chance and undone must be whole numbers from 0 to 2**63 - 1")
-    if about.resigned is not None and not is_below(about.resigned, len(seats)):
-        raise TypeError(f"resigned must be null or a seat number below {len(seats)}")
-    if about.next is not None and not _NAME.fullmatch(str(about.next)):
-        raise TypeError("next must be null or a table's name of 10 hexadecimal digits")
-
-
-def _write(folder: Path, name: str, about: About) -> None:
-    write_text(folder / f"{name}.json", json.dumps(asdict(about), indent=1) + "\n")
-
-
-def _record(folder: Path, name: str) -> Path:
-    return folder / f"{name}.txt"
 
 
 def _sentence(item: dict[str, Any]) -> str:
