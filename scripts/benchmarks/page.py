@@ -12,6 +12,7 @@ from benchmarks.targets import Rows, chosen
 
 Key = Callable[[dict[str, Any]], str]
 
+_MOST_NAMED = 5  # longer lists of missing measurements are given by their number
 SECTIONS = {
     "playouts": (
         "Playouts",
@@ -276,15 +277,24 @@ def _peers_ahead(rows: Rows) -> list[str]:
 
 
 def _not_measured(rows: Rows) -> str:
-    """List all measurements that failed or lack a package or device."""
-    reasons: dict[str, list[str]] = {}
+    """List the measurements that failed or lack a package or device, with the reasons."""
+    reasons: dict[str, dict[str, list[str]]] = {}
     for row in rows:
-        name = f"{row['section']}: {', '.join(filter(None, [row['subject'], row['how']]))}"
-        if "lacking" in row:
-            reasons.setdefault(row["lacking"], []).append(name)
-        if "missing" in row:
-            reasons.setdefault(f"`{row['missing']}` is not installed", []).append(name)
+        name = ", ".join(filter(None, [row["subject"], row["how"]]))
         if "failed" in row:
-            reasons.setdefault(f"failed, {row['failed']}", []).append(name)
-    lines = [f"- {why}: {'; '.join(dict.fromkeys(names))}" for why, names in reasons.items()]
+            reason = f"failed: {row['failed']}"
+        elif "missing" in row:
+            reason = f"`{row['missing']}` is not installed"
+        elif "lacking" in row:
+            reason = row["lacking"]
+        else:
+            continue
+        names = reasons.setdefault(reason, {}).setdefault(row["section"], [])
+        if name not in names:
+            names.append(name)
+    lines = []
+    for reason, sections in reasons.items():
+        for section, names in sections.items():
+            what = "; ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} measurements"
+            lines.append(f"- {SECTIONS[section][0]}: {what}. Reason: {reason}.")
     return "\n".join(["## Not measured", "", *lines]) if lines else ""

@@ -147,7 +147,7 @@ def _judge(**changes: Any) -> dict[str, Any]:
         (_judge(near=0, far=0), "must have 1 to 65536 outputs, not 0"),
         (_judge(prizes=0), "must have 1 to 65536 outputs, not 0"),
         (_judge(whole=70_000), "must have 1 to 65536 outputs, not 70000"),
-        (_judge(far=5), "must have equally many outputs, not"),
+        (_judge(far=5), "must have the same number of outputs, not"),
         (
             {**_judge(), "near.1.weight": np.zeros((4, 4), np.float32)},
             "part `near` must have 1 layer, not 2",

@@ -415,7 +415,7 @@ def test_a_finished_position_has_no_thoughts():
 def test_an_invalid_position_record_is_refused():
     game = make_game("armadora")
     state = game.new_states(0)[0]
-    with pytest.raises(ValueError, match="players must have 2 names, one per seat, not 1"):
+    with pytest.raises(ValueError, match="players must list 2 names, one per seat, not 1"):
         position_record(game, state, ["Ann"])
     with pytest.raises(TypeError):
         position_record(game, 5)

@@ -83,8 +83,8 @@ def test_missing_packages_and_failures_are_listed() -> None:
     assert "players" in rows[1]["failed"]
     assert len(rows[2]["samples"]) == 2
     text = page(_results(rows))
-    assert "`no_such_module` is not installed: playouts: absent" in text
-    assert f"failed, {rows[1]['failed']}: playouts: broken" in text
+    assert "Playouts: absent. Reason: `no_such_module` is not installed." in text
+    assert f"Playouts: broken. Reason: failed: {rows[1]['failed']}." in text
 
 
 def _state_of_the_first() -> dict[str, Any]:

@@ -47,5 +47,5 @@ def compile_for(level: str) -> None:
             f"this machine cannot compile for {level!r}; the levels that it can use are: {choices}"
         )
     if "numba" in sys.modules:
-        raise RuntimeError("Numba is already imported; choose a level before its first import")
+        raise RuntimeError("Numba is already imported; choose a CPU level before its first import")
     os.environ |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}

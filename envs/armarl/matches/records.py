@@ -143,7 +143,7 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
     game.check_states(states)
     names = [f"player {seat}" for seat in range(game.players)] if players is None else players
     if len(names) != game.players:
-        raise ValueError(f"players must have {game.players} names, one per seat, not {len(names)}")
+        raise ValueError(f"players must list {game.players} names, one per seat, not {len(names)}")
     over = bool(game.statuses(states)[0][0])
     returns = game.returns(states, np.zeros(1, np.int64))[0] if over else np.zeros(game.players)
     return Record(

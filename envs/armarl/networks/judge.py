@@ -188,7 +188,8 @@ def check_judge(game: Game, tensors: Tensors, activation: object, advisers: int)
     far = _check_part(tensors, "far", layout.rest, most=1)
     if far != width:
         raise NetworkError(
-            f"the parts `near` and `far` must have equally many outputs, not {width} and {far}"
+            "the parts `near` and `far` must have the same number of outputs, not "
+            f"{width} and {far}"
         )
     for part, inputs, outputs in (
         ("prizes", width, layout.sides),

@@ -93,7 +93,7 @@ def make(
         cards: play with the cards of the third edition (ADA-32 to ADA-36).
         enrolment: allow enrolment, which gives bands for the lairs and central territories that a
             colour holds (ADA-31).
-        max_turns: number of turns, of all colours together, after which the game is truncated, 1
+        max_turns: number of turns, of all colours together, after which the game is cut short, 1
             to MOST_TURNS (ADA-30).
         chart: a chart to use instead of the standard one, in any form that
             `armarl.games.armada.chart.loading.load_chart` accepts.

@@ -3,7 +3,7 @@
 Depth-limited search uses these estimates. Each colour has a strength: the exponential of a weighted
 sum of its territories, bands, gold, ships and cards, and of its nearness to victory (ADA-27). The
 win probability of a player is proportional to the sum of the strengths of its colours, unless the
-game is truncated first.
+game is cut short first.
 
 The weights were fitted by maximum likelihood of the winners, on positions from games between greedy
 players that played 5, 20 or 50 percent of their actions at random, with and without cards. The

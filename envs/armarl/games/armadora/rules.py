@@ -331,7 +331,7 @@ def _end_turn(s: State) -> None:
 
 @inlined
 def status(s: State) -> Int:
-    """Return 0 during the game and 1 after its end. (2, truncated, does not occur in Armadora.)"""
+    """Return 0 during the game and 1 after its end. (2, cut short, does not occur in Armadora.)"""
     return 1 if s.stage == OVER else 0
 
 

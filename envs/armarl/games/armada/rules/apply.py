@@ -271,7 +271,7 @@ def _answer_raid(s: State, number: Int) -> None:
 
 @kernel
 def status(s: State) -> Int:
-    """Return 0 during the game, 1 if a player has won, 2 if the game was truncated (ADA-30)."""
+    """Return 0 during the game, 1 if a player has won, 2 if it was cut short (ADA-30)."""
     if s.stage != OVER:
         return 0
     return 1 if s.winner >= 0 else 2

@@ -101,7 +101,7 @@ REWARD_NAMES = ("win",)
 def returns(s: State, kind: Int, out: Returns) -> None:
     """Write each player's return of a finished game into `out`, float64 of shape (players,).
 
-    The winner gets +1 and each other player -1 / (players - 1). If the game was truncated, every
+    The winner gets +1 and each other player -1 / (players - 1). If the game was cut short, every
     player gets 0. The returns add up to 0.
     """
     for player in range(s.players):

@@ -155,7 +155,7 @@ def _close_turn(s: State, fixed: State) -> None:
     if s.stage == OVER:
         return
     if s.turn >= s.max_turns or s.idle == IDLE_ROUNDS * colours_playing(s):
-        s.stage = OVER  # truncated: no player has won
+        s.stage = OVER  # cut short: no player has won
         return
     _begin_turn(s, next_colour(s, colour))
 

@@ -245,7 +245,7 @@ def _budget_is_right(s: State, raid: Int, coups: Int) -> Int:
 def end_is_right(s: State, fixed: State) -> Int:
     """ADA-28 to ADA-30: return whether the end of the game is possible.
 
-    The winner's claim was fulfilled or all others are out, or the game was truncated.
+    The winner's claim was fulfilled or all others are out, or the game was cut short.
     """
     if s.to_move < 0 or s.to_move >= s.players or not no_chain(s):
         return False
