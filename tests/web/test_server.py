@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 
 from armarl.core.game import Game
 from armarl.games.make_game import make_game
 from armarl.players.simple_players import RandomPlayer
 from armarl.web.guards import MOST_BODY
 from armarl.web.house import FolderInUseError, House
-from armarl.web.server import PAGES
+from armarl.web.server import PAGES, serve
 from pages import HOST, Pages
 from recorded import data_of, recorded
 
@@ -182,6 +185,25 @@ def test_too_many_requests_are_refused_and_the_game_continues(tmp_path: Path) ->
         assert found == {404, 429}
         time.sleep(0.1)
         assert pages.get(keys[0], "view", seat=0).status_code == 200
+
+
+def test_answers_do_not_wait_for_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With Nagle's algorithm, an answer would wait until the browser acknowledges the last one."""
+
+    def connect(_server: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        (listener,) = sockets
+        with socket.create_connection(listener.getsockname()):
+            accepted, _ = listener.accept()
+        with accepted:
+            delays.append(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0)
+
+    delays: list[bool] = []
+    monkeypatch.setattr(uvicorn.Server, "run", connect)
+    with closing(House(tmp_path)) as house:
+        serve(house, "127.0.0.1", 0)
+    assert delays == [False]
 
 
 def test_a_server_can_be_restarted_in_mid_turn(tmp_path: Path) -> None:
