@@ -107,7 +107,7 @@ def _bounds(games: int, number: int, least: int) -> NDArray[np.int64]:
     """Return the index of the first game of each share, and the number of games as the last entry.
 
     Shares get smaller, so that the threads finish at about the same time. Shares are ranges, so
-    that threads rarely work on neighbouring games, which share a cache line.
+    that threads rarely work on neighbouring games, whose arrays share a cache line.
     """
     bounds = [0]
     while bounds[-1] < games:

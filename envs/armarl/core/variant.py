@@ -22,7 +22,7 @@ from armarl.core.observation_table import ObservationTable
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Variant:
-    """One variant of a game: its options, sizes and tables. Immutable.
+    """An immutable description of one variant of a game: its options, sizes and tables.
 
     Attributes:
         name: the game's name in the catalogue.
@@ -79,7 +79,7 @@ class Variant:
     def variant(self) -> dict[str, Any]:
         """The identity of the variant, as plain JSON types. Saved policies and records contain it.
 
-        Such a policy or record can be used only with a game of the same identity.
+        A policy or record can be used only with a game of the same identity.
         """
         return {
             "game": self.name,
