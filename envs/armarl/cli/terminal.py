@@ -40,7 +40,7 @@ def play_at_terminal(
     think: bool = False,
     html: Path | None = None,
 ) -> None:
-    """Play one game as a person against players.
+    """Play one game between a person at the terminal and players.
 
     Args:
         game: the game to play.
@@ -254,7 +254,7 @@ class _Table:
 def _question(game: Game, states: States) -> str:
     """Return the game's question to the seat to move, such as where to place a piece.
 
-    It is empty if the game has no module `guide`.
+    The question is empty if the game has no module `guide`.
     """
     guide = game_entry(game.name).part("guide")
     return guide.question(game, states[0])[0] if guide else ""

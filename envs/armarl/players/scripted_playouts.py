@@ -57,8 +57,8 @@ def scripted_action(
 ) -> Int:
     """Return the scripted choice in a style.
 
-    The game's function `greedy` takes the sum of the style's number and a random number. This sum
-    must stay below the number of the next style.
+    The game's verb `greedy` takes the sum of the style's number and a random number. This sum must
+    stay below the number of the next style.
     """
     draw = min(style + uniform(chance, game), style + ALMOST_ONE)
     return verbs.greedy(s, draw, mask, spare, *fixed)
