@@ -54,7 +54,8 @@ def play_at_terminal(
         html: a file to which a replay of the game is written, with the players' thoughts.
 
     Raises:
-        ValueError: the seat or the seed is out of range, there are too many opponents, or the
+        EOFError: the person typed `quit`, or the input ended.
+        ValueError: the seat or the seed is out of range, there are no or too many opponents, or the
             record file contains something other than records.
         OSError: the record may not be written.
     """
@@ -101,7 +102,7 @@ def watch_at_terminal(
 
     Raises:
         EOFError: q was pressed.
-        ValueError: the seed is out of range, there are too many players, or the record file
+        ValueError: the seed is out of range, there are no or too many players, or the record file
             contains something other than records.
         OSError: the record may not be written.
     """

@@ -12,7 +12,7 @@ import math
 from typing import Any, NoReturn
 
 DEEPEST = 16  # maximum number of nested levels; our files have 5
-MOST_VALUES = 1 << 17  # maximum, including lists and dictionaries; our files have a few hundred
+MOST_VALUES = 1 << 17  # maximum number of values, lists and dictionaries; our files have hundreds
 LONGEST_TEXT = 1 << 20  # maximum number of characters of one string
 LONGEST_KEY = 1 << 10  # maximum number of characters of one key
 
@@ -32,7 +32,8 @@ def read_json(text: str) -> Any:
         ...
         ValueError: the key 'a' appears twice
     """
-    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:  # strings may contain them too
+    # A string may contain these characters too, so the limit here is higher.
+    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:
         raise ValueError(_too_many())
     try:
         value = json.loads(

@@ -189,7 +189,7 @@ def fault_of(folder: Path) -> str | None:
     links on the path to their targets. If the folder does not exist yet, the folders above it are
     checked. A folder above it may be writable by all if its sticky bit is set, as in /tmp: then
     users can rename only their own files. On Windows nothing is checked, because file modes have no
-    meaning there. A user's profile is closed to other users.
+    meaning there, and a user's profile is closed to other users.
     """
     if not hasattr(os, "getuid"):
         return None

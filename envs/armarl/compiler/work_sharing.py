@@ -19,7 +19,7 @@ from armarl.compiler.decorators import PLAIN_PYTHON
 TAKEN, PLAYED, CALL = range(3)
 _PATIENCE = 80_000  # number of polls before a thread sleeps, about 100 microseconds
 _LINE, _MOST_LINES = 64, 16  # bytes of a cache line; maximum number of lines to prefetch per row
-_AHEAD = 2  # the loop prefetches the state this many games after the game being played
+_AHEAD = 2  # number of games from the game being played to the game being prefetched
 
 _INTEGER = types.int64
 _INTEGERS = types.Array(_INTEGER, 1, "C")
@@ -64,10 +64,10 @@ def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _prefetch(typing_context: Any, batch: Any, i: Any) -> Any:
-    """Start to load what game `i` needs: its state, and its packed mask if `batch` has them.
+    """Start to load the state of game `i`, and its packed mask if `batch` has packed masks.
 
     In a large batch, the state and the mask are not in the processor's nearest caches. A prefetch
-    hides the time that they take to arrive. It never fails, so `i` may lie beyond the last game.
+    hides the time that they take to arrive. It never fails, so `i` may be beyond the last game.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -85,7 +85,7 @@ def _prefetch(typing_context: Any, batch: Any, i: Any) -> Any:
             lines = builder.select(most, lines, word(_MOST_LINES))
             with cgutils.for_range(builder, lines) as loop:
                 line = builder.gep(row, [builder.mul(loop.index, word(_LINE))])
-                builder.call(load, [line, half(0), half(3), half(1)])  # to read; all caches; data
+                builder.call(load, [line, half(0), half(3), half(1)])  # read data into all caches
         return context.get_dummy_value()
 
     return types.void(batch, _INTEGER), generate

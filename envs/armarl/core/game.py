@@ -191,8 +191,8 @@ class Game(RandomPlay, Readable):
 
         Raises:
             TypeError: `states` is not an array of the game's records.
-            ValueError: a state is of another variant or breaks the rules. The message says what is
-                wrong.
+            ValueError: `states` has another shape, or a state is of another variant or breaks the
+                rules. The message says what is wrong.
 
         Example:
             >>> import armarl

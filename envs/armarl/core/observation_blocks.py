@@ -142,7 +142,7 @@ class Blocks:
 
         Args:
             name: the name of the compiled function.
-            gap: the number of unused entries before each block and after the last, for tests.
+            gap: the number of unused entries before each block, for tests.
         """
         text = "\n".join(self._lines(name, gap)) + "\n"
         file = f"<{name}>"

@@ -1,7 +1,7 @@
 """`Variant`: the plain description of one variant of one game.
 
-It contains names, options, sizes, tables and the blank record, but no rules. Checks and files need
-nothing else. `Game` adds the compiled verbs.
+It contains names, options, sizes, tables and the blank record, but no rules. Code that checks
+arguments or reads files needs nothing else. `Game` adds the compiled verbs.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Variant:
 
     @cached_property
     def option_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """The positions in a record of the bytes of `option_fields`, and this variant's bytes."""
+        """The positions of the bytes of `option_fields` in a record, and this variant's bytes."""
         fields: Any = self.blank.dtype.fields
         places = [
             np.arange(fields[name][1], fields[name][1] + fields[name][0].itemsize)

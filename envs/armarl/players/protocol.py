@@ -344,7 +344,7 @@ def everybody(player: Player) -> Iterator[object]:
 
 
 def check_variant(player: Player, game: Game) -> None:
-    """Raise a ValueError if a player was made for another variant than `game`."""
+    """Raise a ValueError if a player was made for a variant other than `game`."""
     own = getattr(player, "game", game)
     if own is not game and isinstance(own, Variant) and own.variant != game.variant:
         raise ValueError(

@@ -253,8 +253,8 @@ class TurnValues:
             game: the game.
             tensors: the critic's weights.
             styles: style numbers of the scripted player, one or more. The deciding seat continues
-                in the first style. All other seats play in one style. From deal to deal, the styles
-                take turns.
+                in the first style. All other seats play in one style, which changes from deal to
+                deal.
             deals: number of deals in which the most promising actions are tried.
             turns: number of turns that end before the critic evaluates the position, including the
                 current turn.

@@ -53,7 +53,7 @@ class CompiledVariant(Variant):
 
     @cached_property
     def fixed_records(self) -> Fixed:
-        """The argument `fixed` of compiled functions: a tuple with that record, or `()`."""
+        """The argument `fixed` of compiled functions: a tuple with the record `fixed`, or `()`."""
         return () if self.fixed is None else (self.fixed,)
 
     @cached_property
