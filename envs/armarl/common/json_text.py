@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 DEEPEST = 16  # maximum number of nested levels; our files have 5
 MOST_VALUES = 1 << 17  # maximum number of values, lists and dictionaries; our files have hundreds
-LONGEST_TEXT = 1 << 20  # maximum number of characters of one string
+LONGEST_TEXT = 1 << 20  # maximum number of characters of one string; a chart may fill one string
 LONGEST_KEY = 1 << 10  # maximum number of characters of one key
 
 

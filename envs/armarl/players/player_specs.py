@@ -111,7 +111,7 @@ def _part(text: str, whole: str) -> Part:
 
 
 def _split(text: str, mark: str, whole: str, most: int = -1) -> list[str]:
-    """Split a text at every mark outside quotes, at most `most` times. -1 means no limit."""
+    """Split a text at every mark outside double quotes, at most `most` times (-1: no limit)."""
     pieces: list[str] = []
     start, quoted = 0, False
     for i, character in enumerate(text):

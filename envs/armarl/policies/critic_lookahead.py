@@ -71,7 +71,7 @@ class Tries(NamedTuple):
     first: Int64s  # (n,) index in `deals` of the first legal action of each decision
     numbers: Int64s  # (n,) seeds of deals and chance
     critic: Critic
-    styles: Float64s  # styles[0] for the deciding seat; another style in each deal for the others
+    styles: Float64s  # styles[0] for the deciding seat; the others' style changes with the deal
     first_deals: int  # number of deals in which every action is tried
     most_deals: int  # number of deals in which the last remaining actions are tried
     breadth: int  # most_deals times BREADTH
