@@ -1,1 +1,1 @@
-"""The command line `armarl`: `__main__` declares options, the other modules run the commands."""
+"""The command line `armarl`. `__main__` declares the options; other modules run the commands."""

@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status.
 
     Args:
-        arguments: the arguments without the program's name. Default: the arguments of the process.
+        arguments: the arguments without the program's name. None means those of the process.
 
     Example:
         >>> main(["exploitability"])  # prints the error to stderr
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         said = "\n".join([f"armarl {options.command}: {error}", *getattr(error, "__notes__", ())])
         tell(said, to=sys.stderr)
         return 1
-    except Exception:  # an error in a user's code or in ArmaRL; Python would not filter its text
+    except Exception:  # an error in a user's code or in ArmaRL; `tell` makes its text safe to print
         tell(traceback.format_exc(), to=sys.stderr, end="")
         return 1
 

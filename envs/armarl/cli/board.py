@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from armarl.compiler.types import States
 from armarl.core.game import Game
 
-_TALL = 24  # lines; a board of this height or more is drawn only once per turn
+_TALL = 24  # a board with more lines than this is drawn only once per turn
 
 
 class Board:

@@ -21,8 +21,8 @@ from armarl.roster.make_player import make_player
 from armarl.search import JudgeSearchPlayer
 
 _SEARCHES = ("grave", "ismcts", "flat", "rollout")
-# Players that are not compiled by name: `human` needs a person, `search` is one of _SEARCHES, and
-# `onnx` needs a file.
+# Players that are not compiled by name: `human` needs a person, `search` is an alias for one of
+# _SEARCHES, and `onnx` needs a file.
 _OTHERS = ("human", "search", "onnx")
 
 

@@ -1,4 +1,4 @@
-"""The command `rules`: a game's rules in two minutes, in full, or one by its number."""
+"""The command `rules`, which prints a game's rules, in short or in full, or single rules."""
 
 from __future__ import annotations
 

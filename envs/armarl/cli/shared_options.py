@@ -1,4 +1,4 @@
-"""Helpers shared by several commands: the game, progress, JSON files and replays of games."""
+"""Helpers for several commands: parse options, show progress, write JSON files and replays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from armarl.matches.records import Record
     from armarl.replays.replay import Opinions
 
-_MOST_RESULT = 1 << 26  # maximum size of an earlier result in bytes; usual: a few kilobytes
+_MOST_RESULT = 1 << 26  # maximum size of an earlier result in bytes; most have a few kilobytes
 FIRST_GAMES = 10  # number of games on the pages of matches and tournaments
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -31,8 +31,9 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
     """Return the requested game.
 
-    Without `--game`, return the game of the first saved policy among the players. Options on the
-    command line override the options of that policy's game.
+    Without `--game`, return the game of the first saved policy among the players, or the first game
+    of the catalogue if no player is a saved policy. Options on the command line override the
+    options of that policy's game.
     """
     from armarl.games.catalogue import game_names
     from armarl.games.make_game import make_game
@@ -126,7 +127,7 @@ def check_outputs(options: argparse.Namespace) -> None:
         check_json(options.json)
     if getattr(options, "html", None) is not None:
         check_replaceable(options.html, "HTML")
-    if options.command == "replay":  # it reads the records
+    if options.command == "replay":  # this command reads the records
         return
     named: dict[Path, str] = {}
     for name in ("json", "html", "record", "records"):

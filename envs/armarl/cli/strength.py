@@ -162,7 +162,7 @@ def _verdict(players: Sequence[str], verdict: Verdict) -> str:
 
 
 def _tell_shares(workers: Workers) -> None:
-    """Print to stderr how many jobs each worker of a cluster did, and how long it took."""
+    """Print to stderr the number of jobs that each worker of a cluster did, and their time."""
     for worker, share in sorted(getattr(workers, "shares", {}).items()):
         tell(f"{worker}: {share.jobs} jobs in {share.seconds:.1f} s", to=sys.stderr)
 

@@ -40,7 +40,7 @@ def play_at_terminal(
     think: bool = False,
     html: Path | None = None,
 ) -> None:
-    """Play one game as a person against players.
+    """Play one game between a person at the terminal and players.
 
     Args:
         game: the game to play.
@@ -54,7 +54,8 @@ def play_at_terminal(
         html: a file to which a replay of the game is written, with the players' thoughts.
 
     Raises:
-        ValueError: the seat or the seed is out of range, there are too many opponents, or the
+        EOFError: the person typed `quit`, or the input ended.
+        ValueError: the seat or the seed is out of range, there are no or too many opponents, or the
             record file contains something other than records.
         OSError: the record may not be written.
     """
@@ -101,7 +102,7 @@ def watch_at_terminal(
 
     Raises:
         EOFError: q was pressed.
-        ValueError: the seed is out of range, there are too many players, or the record file
+        ValueError: the seed is out of range, there are no or too many players, or the record file
             contains something other than records.
         OSError: the record may not be written.
     """
@@ -254,7 +255,7 @@ class _Table:
 def _question(game: Game, states: States) -> str:
     """Return the game's question to the seat to move, such as where to place a piece.
 
-    It is empty if the game has no module `guide`.
+    The question is empty if the game has no module `guide`.
     """
     guide = game_entry(game.name).part("guide")
     return guide.question(game, states[0])[0] if guide else ""

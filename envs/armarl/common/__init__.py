@@ -1,1 +1,1 @@
-"""Helpers that do not depend on games: error texts, file writes, number checks, user code."""
+"""Helpers that do not depend on games: messages, files, JSON, CSV, number checks, user modules."""

@@ -10,16 +10,16 @@ from contextlib import suppress
 
 # The first characters of formulas. The last four are the full-width forms of the first four.
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-_PARTS = re.compile(r"[^;\t\r\n]+|[;\t\r\n]").findall  # a spreadsheet may split text at these marks
+_PARTS = re.compile(r"[^;\t\r\n]+|[;\t\r\n]").findall  # a spreadsheet may split text at ; \t \r \n
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table as CSV without formulas that a spreadsheet would compute.
 
     Text that begins like a formula gets an apostrophe before it, as is usual in spreadsheets. Some
-    spreadsheets begin another cell after a semicolon, a tab or a line break. If the text after such
-    a mark begins like a formula, it gets an apostrophe too. Names of players, files and folders may
-    contain such text.
+    spreadsheets start a new cell after a semicolon, a tab or a line break. If the text after one of
+    these characters begins like a formula, it gets an apostrophe too. Names of players, files and
+    folders may contain formulas.
 
     Example:
         >>> csv_text(["player", "Elo"], [["=1+1", -20]])
@@ -33,7 +33,10 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _first(text: str) -> str:
-    """Return the first visible character. A spreadsheet may drop the characters before it."""
+    """Return the first visible character of a text, or an empty string if there is none.
+
+    A spreadsheet may drop the invisible characters before it.
+    """
     return next((one for one in text if one.isprintable() and not one.isspace()), "")
 
 

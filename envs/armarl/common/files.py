@@ -1,7 +1,7 @@
 """Files in the folders of runs and tournaments, written atomically and by one process at a time.
 
-Such a folder may come from someone else. So links in the folder are not followed, and a pipe or a
-device in it cannot block the process.
+A folder may come from someone else. So nothing is written through a link in the folder, and a pipe
+or a device in the folder cannot block the process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PORTION = 1 << 20  # number of bytes in one read
 _AT_ONCE, _NO_LINK = getattr(os, "O_NONBLOCK", 0), getattr(os, "O_NOFOLLOW", 0)
 # The names of the files in a run's folder.
 POLICY_FILE, BEST_FILE, CONFIG_FILE = "policy.safetensors", "best.safetensors", "config.yaml"
-# How files begin that a file of the same kind may replace, in lower case.
+# The first bytes, in lower case, by which `check_replaceable` recognises each kind of file.
 _BEGINNINGS = {"HTML": b"<!doctype html", "SVG": b"<svg", "PNG": b"\x89png\r\n\x1a\n"}
 
 
@@ -32,8 +32,9 @@ def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
     The operating system releases the lock when the process dies.
 
     Raises:
-        refused: another process, or another caller in this process, holds the lock; or the folder
-            contains links, through which files elsewhere could be written or removed.
+        refused: another process, or another caller in this process, holds the lock; the lock file
+            cannot be opened; or the folder contains a link, through which a file elsewhere could be
+            written or removed.
     """
     for path in folder.iterdir():
         if path.is_symlink():
@@ -60,7 +61,7 @@ def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
 
 
 def _open_lock(path: Path) -> IO[str]:
-    """Open the lock file for later writing, without following a link or waiting for a pipe.
+    """Open the lock file to read and write it, without following a link or waiting for a pipe.
 
     Raises:
         OSError: the path is not a file, or is not writable.
@@ -75,7 +76,7 @@ def _lock(file: IO[str]) -> None:
     if os.name == "nt":
         import msvcrt
 
-        file.seek(1 << 20)  # lock a byte beyond the text, so others can read the text
+        file.seek(1 << 20)  # a byte beyond the text, so that others can read the text
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
     else:
         import fcntl
@@ -141,7 +142,7 @@ def read_bytes(path: Path, most: int) -> bytes:
     """Read a file of at most `most` bytes.
 
     The file is opened with `open_to_read`. Another process may change the file during the read, so
-    its bytes are copied into this process's own memory. If the file were mapped instead, another
+    its bytes are copied into this process's memory. If the file were memory-mapped instead, another
     process could crash this one by truncating the file.
 
     Raises:
@@ -296,7 +297,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Add the file's name to disk errors, because errors of writes do not contain it."""
+    """Add the file's name to disk errors, because errors in writes do not contain the name."""
     try:
         yield
     except OSError as error:

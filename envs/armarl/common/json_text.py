@@ -2,7 +2,7 @@
 
 If a key appears twice, Python's parser keeps the last value. It also accepts NaN as a number. Other
 programs may keep another value, or fail. Besides, a small file can contain JSON that grows when it
-is printed: with indentation, a list that is nested 300 deep takes hundreds of times its size.
+is printed: with indentation, a list nested 300 levels deep becomes hundreds of times larger.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import math
 from typing import Any, NoReturn
 
 DEEPEST = 16  # maximum number of nested levels; our files have 5
-MOST_VALUES = 1 << 17  # maximum, including lists and dictionaries; our files have a few hundred
-LONGEST_TEXT = 1 << 20  # maximum number of characters of one string; also the limit of chart files
+MOST_VALUES = 1 << 17  # maximum number of values, lists and dictionaries; our files have hundreds
+LONGEST_TEXT = 1 << 20  # maximum number of characters of one string; a chart may fill one string
 LONGEST_KEY = 1 << 10  # maximum number of characters of one key
 
 
@@ -32,7 +32,8 @@ def read_json(text: str) -> Any:
         ...
         ValueError: the key 'a' appears twice
     """
-    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:  # strings may contain these too
+    # A string may contain these characters too, so the limit here is higher.
+    if sum(map(text.count, ",[{")) > MOST_VALUES + LONGEST_TEXT:
         raise ValueError(_too_many())
     try:
         value = json.loads(

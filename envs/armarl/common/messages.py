@@ -13,7 +13,7 @@ _WORD = re.compile(r"\d+[^\W\d_]*|[^\W\d_]+")  # words of a name: armadora, 2p
 
 
 def printable(text: str) -> str:
-    """Return text with `?` in place of all characters that a terminal could take for a command."""
+    """Return text with `?` in place of unprintable characters, which could control a terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -63,7 +63,7 @@ def counted(number: int, one: str, more: str | None = None) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ` (did you mean armadora-2p?)` if a known name is similar, else an empty string.
 
-    The words of a name may be in any order, in any case, and without the hyphens.
+    The words of `name` may be in any order, in upper or lower case, and without hyphens.
 
     Example:
         >>> did_you_mean("Advanced_armadora2p", ["armadora-2p", "armadora-2p-advanced"])

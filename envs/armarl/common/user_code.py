@@ -1,4 +1,4 @@
-"""Import of user code that is named as `module:Class`."""
+"""Import of modules of user code, which the user names as `module:Class`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def look_in(folder: Path) -> None:
     """Add a folder to search for user modules. It is searched last, so its modules hide no others.
 
     Python searches the folder only after the user names a module of their own. Until then no code
-    in the folder runs. Otherwise a library that tries to import another one, which may not be
-    installed (`coverage`, `cffi`), would import a file of that name from the folder, for example a
-    file next to a downloaded policy.
+    in the folder runs. Otherwise a library that tries to import an optional package, such as
+    `coverage` or `cffi`, could import a file of that name from the folder, for example a file next
+    to a downloaded policy.
     """
     _folders.append(str(folder))
 

@@ -18,7 +18,7 @@ def _window_in_python(numbers: NDArray[Any], first: int, size: int) -> NDArray[A
 
 
 def _address(context: Any, builder: Any, whole: Any, first: Any) -> Any:
-    """Return the address of an entry. The array need not be contiguous."""
+    """Return the address of entry `first` of an array, which need not be contiguous."""
     if whole._fe_type.layout == "C":  # LLVM then sees that the array is contiguous
         return builder.gep(whole.data, [first])
     (stride,) = cgutils.unpack_tuple(builder, whole.strides, 1)
@@ -31,8 +31,8 @@ def window(typing_context: Any, numbers: Any, first: Any, size: Any) -> Any:
 
     `first` must be from 0 to the size of the array.
 
-    A slice checks if its bounds are negative or too large. These checks take about as long as a
-    short loop over the slice. `window` checks only the end. Its check hides the size of the view
+    A slice checks whether its bounds are negative or too large. These checks take about as long as
+    a short loop over the slice. `window` checks only the end. Its check hides the size of the view
     from LLVM, so LLVM vectorises a loop over the view. If LLVM knew that the loop has as many steps
     as a board has squares, it would unroll the loop into scalar steps instead.
     """

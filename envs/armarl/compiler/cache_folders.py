@@ -24,8 +24,8 @@ from typing import NamedTuple
 from armarl.compiler.progress import say, say_once
 
 OF_PACKAGE = Path(__file__).resolve().parents[1] / "kernels"
-"""The folder in the installed package. It is only read, unless `ARMARL_CACHE_DIR` is the package's
-folder."""
+"""The folder of kernels in the installed package. ArmaRL only reads it, unless `ARMARL_CACHE_DIR`
+is the package's folder."""
 
 _CHOSEN = "ARMARL_CACHE_DIR"
 _MOST_LINKS = 40  # maximum number of links on the path to a folder, as in Linux
@@ -72,7 +72,7 @@ def _home() -> Path | None:
 
 
 def _own_folders() -> Iterator[Path]:
-    """Yield the possible folders of this user, best first."""
+    """Yield the possible cache folders of this user, best first."""
     home = _home()
     if sys.platform == "win32":
         if local := _from_environment("LOCALAPPDATA") or (home and home / "AppData" / "Local"):
@@ -90,11 +90,11 @@ def _own_folders() -> Iterator[Path]:
 def choose_folders() -> Folders:
     """Return the folders of compiled kernels, up to the first one that can be written to.
 
-    In order, these are the package's folder, the folder in `ARMARL_CACHE_DIR`, and the user's own
-    folders. A folder that cannot be written to is still read. Several users may share the folder in
-    `ARMARL_CACHE_DIR`, so it is created with the permissions of the umask. The user's own folder is
-    created for this user only. If the folder in `ARMARL_CACHE_DIR` can be neither read nor written,
-    a message says so.
+    The folders are, in this order, the package's folder, the folder in `ARMARL_CACHE_DIR`, and the
+    user's own folders. A folder that cannot be written to is still read. Several users may share
+    the folder in `ARMARL_CACHE_DIR`, so it is created with the permissions of the umask. The user's
+    own folder is created for this user only. If the folder in `ARMARL_CACHE_DIR` can be neither
+    read nor written, a message says so.
     """
     read: list[Path] = []
     faults: list[str] = []
@@ -189,7 +189,7 @@ def fault_of(folder: Path) -> str | None:
     links on the path to their targets. If the folder does not exist yet, the folders above it are
     checked. A folder above it may be writable by all if its sticky bit is set, as in /tmp: then
     users can rename only their own files. On Windows nothing is checked, because file modes have no
-    meaning there. A user's profile is closed to other users.
+    meaning there, and a user's profile is closed to other users.
     """
     if not hasattr(os, "getuid"):
         return None

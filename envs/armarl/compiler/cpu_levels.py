@@ -1,7 +1,8 @@
 """Levels of processors, for kernels that are compiled on one machine and run on others.
 
 Numba compiles for this machine's processor, and the code may fail on another one. The x86-64 psABI
-defines levels, such as x86-64-v3. Code for a level runs on every processor with its features.
+defines levels, such as x86-64-v3. Code for a level runs on every processor that has the features of
+this level.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from armarl.compiler.parts import make_kernel, make_part
 
 PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)
 """True if the rules run as plain Python, under `NUMBA_DISABLE_JIT=1`. This is slow, but a debugger
-can step into them. The games are the same, byte for byte."""
+can step into the rules. The games are the same, byte for byte."""
 
 if PLAIN_PYTHON:
     np.seterr(over="ignore")  # compiled arithmetic on uint64 also wraps silently
@@ -36,8 +36,8 @@ def kernel(
     Args:
         function: the function to compile.
         inline: True compiles the function into its callers.
-        entry: whether Python may call the function. If so, it is also compiled for Python at the
-            first such call. False is for functions that only kernels call.
+        entry: whether Python may call the function. If so, the first call from Python also compiles
+            it for Python. False is for functions that only kernels call.
         freedom: LLVM's fast-math flags for floating-point arithmetic.
     """
     if PLAIN_PYTHON:
@@ -57,7 +57,7 @@ def direct(function: F, *arguments: Any) -> F:
     Args:
         function: a kernel.
         arguments: arguments for a first call. All later calls must have arguments of the same
-            types, and arrays that can be written to. Nothing checks this.
+            types, and all their arrays must be writable. Nothing checks this.
     """
     function(*arguments)
     if PLAIN_PYTHON:
@@ -90,7 +90,7 @@ def summed(function: F) -> F:
 
 
 def compared(function: F) -> F:
-    """Compile a kernel like `summed` that finds the largest number. It may ignore NaNs."""
+    """Compile a kernel like `summed` that finds the largest number. The kernel may ignore NaNs."""
     return kernel(function, inline=True, freedom=_ANY_ORDER | {"nnan"})
 
 

@@ -120,7 +120,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 class _Compiling(threading.local):
-    """The locks that this thread holds while it compiles a kernel, until success or failure."""
+    """The locks that this thread holds until the compilation of a kernel succeeds or fails."""
 
     locks: ExitStack | None = None
 

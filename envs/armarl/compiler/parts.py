@@ -68,7 +68,7 @@ class Part(CPUDispatcher):  # type: ignore[misc]
     """A compiled function that kernels can call. Python cannot call it."""
 
     def rebuilt(self, target_context: Any, saved: Any) -> CompileResult:
-        """Return the `CompileResult` from the data that its method `_reduce` has saved."""
+        """Return the `CompileResult` from the data that `CompileResult._reduce` returned."""
         (name, code), fndesc, env, signature, _, _, annotation, init, envs = saved
         library = _Code(target_context.codegen(), name)
         library._final_module = llvm.parse_bitcode(code)
@@ -99,7 +99,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     @cached_property
     def part(self) -> Any:
-        """The same function for calls from kernels. Only a part from `make_kernel` has a cache."""
+        """The dispatcher for calls from kernels. Only a part from `make_kernel` has a cache."""
         return make_part(self.py_func, _uncached, **self.targetoptions)
 
     @property

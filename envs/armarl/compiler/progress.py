@@ -23,7 +23,7 @@ _logger = logging.getLogger("armarl")
 
 
 def say(line: str) -> None:
-    """Log a line, with `?` in place of characters that a terminal could take for a command."""
+    """Log a line, with `?` in place of unprintable characters, which could control a terminal."""
     _counter.erase()
     _logger.warning("%s", "".join(letter if letter.isprintable() else "?" for letter in line))
 
@@ -99,7 +99,7 @@ def _count_uncompiled(kernel: Any, seen: set[int]) -> int:
     names = function.__code__.co_names
     values = [function.__globals__.get(name) for name in names]
     values += [getattr(value, name, None) for value in values for name in names if _holds(value)]
-    is_merged = kernel.targetoptions.get("inline") == "always"  # compiled as a part of its caller
+    is_merged = kernel.targetoptions.get("inline") == "always"  # compiled together with its caller
     callees = (getattr(value, "part", value) for value in values if hasattr(value, "overloads"))
     return (not is_merged) + sum(_count_uncompiled(callee, seen) for callee in callees)
 

@@ -57,7 +57,7 @@ def random_below(state: State, n: Int) -> Int:
 #
 # Players see numbers of these streams. SplitMix64 can be inverted: two of its numbers reveal its
 # state, and the state reveals the seed of the deal. So a one-way function derives a stream from
-# its seed. The same function derives the numbers that players see from the stream.
+# its seed. The same function derives from the stream the numbers that players see.
 
 # The words that are hashed, one for each purpose.
 _SEEDED, _DRAWN, _MOVED_ON = np.uint64(1), np.uint64(2), np.uint64(3)
@@ -161,7 +161,10 @@ def split_all(draws: NDArray[np.float64], parts: NDArray[np.float64]) -> None:
 
 @inlined
 def _byte_at(word: Int, rank: Int) -> Int:
-    """Return the index of the 1 that follows `rank` other ones. All bytes of `word` are 0 or 1."""
+    """Return the index of the byte that is 1 and follows `rank` other ones in `word`.
+
+    All bytes of `word` are 0 or 1.
+    """
     ones_so_far = word * _EACH  # byte i contains the number of ones in bytes 0 to i
     # Keep the top bit of each byte that is larger than `rank`.
     beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS

@@ -18,7 +18,7 @@ from armarl.compiler.decorators import PLAIN_PYTHON
 Fields = Sequence[tuple[Any, ...]]
 
 
-class PlainRecord(np.void):  # type: ignore[misc]  # np.record too
+class PlainRecord(np.void):  # type: ignore[misc]  # mypy also rejects np.record
     """A state whose fields are attributes, and whose integers are as wide as in compiled code."""
 
     def __getattr__(self, name: str) -> Any:

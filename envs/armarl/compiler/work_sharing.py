@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import PLAIN_PYTHON
 
-# Indices into `progress`: how many shares are taken, how many are played, and which call this is (a
-# running number).
+# Indices into `progress`: the number of shares taken, the number of shares played, and the running
+# number of the current call.
 TAKEN, PLAYED, CALL = range(3)
 _PATIENCE = 80_000  # number of polls before a thread sleeps, about 100 microseconds
-_LINE, _MOST_LINES = 64, 16  # bytes of a cache line; maximum number of lines to prefetch of a row
-_AHEAD = 2  # how many games ahead of the game being played the loop prefetches
+_LINE, _MOST_LINES = 64, 16  # bytes of a cache line; maximum number of lines to prefetch per row
+_AHEAD = 2  # number of games from the game being played to the game being prefetched
 
 _INTEGER = types.int64
 _INTEGERS = types.Array(_INTEGER, 1, "C")
@@ -47,7 +47,7 @@ def _fetch_and_add(typing_context: Any, numbers: Any, i: Any, addend: Any) -> An
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _load(typing_context: Any, numbers: Any, i: Any) -> Any:
-    """Load `numbers[i]` (int64) atomically, including a value that another thread has written."""
+    """Load `numbers[i]` (int64) atomically, to see the values that other threads have written."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature, arguments)
@@ -64,10 +64,10 @@ def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _prefetch(typing_context: Any, batch: Any, i: Any) -> Any:
-    """Start to load what game `i` needs: its state, and its packed mask if `batch` has them.
+    """Start to load the state of game `i`, and its packed mask if `batch` has packed masks.
 
     In a large batch, the state and the mask are not in the processor's nearest caches. A prefetch
-    hides the time that they take to arrive. It never fails, so `i` may lie beyond the last game.
+    hides the time that they take to arrive. It never fails, so `i` may be beyond the last game.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -85,7 +85,7 @@ def _prefetch(typing_context: Any, batch: Any, i: Any) -> Any:
             lines = builder.select(most, lines, word(_MOST_LINES))
             with cgutils.for_range(builder, lines) as loop:
                 line = builder.gep(row, [builder.mul(loop.index, word(_LINE))])
-                builder.call(load, [line, half(0), half(3), half(1)])  # to read; all caches; data
+                builder.call(load, [line, half(0), half(3), half(1)])  # read data into all caches
         return context.get_dummy_value()
 
     return types.void(batch, _INTEGER), generate
@@ -95,8 +95,8 @@ def _prefetched(builder: Any, kind: Any, value: Any) -> list[tuple[Any, Any]]:
     """Return the types and values of the arrays in a batch whose rows are prefetched.
 
     These are the first array of records, which contains the states, and the packed masks, which
-    are the only rows of int32. The processor prefetches other rows by itself, because they are read
-    or written from end to end.
+    are the only rows of int32. The processor's own prefetcher loads the other rows, because they
+    are read or written from end to end.
     """
     arrays = list(_arrays(builder, kind, value))
     states = [found for found in arrays if isinstance(found[0].dtype, types.Record)]

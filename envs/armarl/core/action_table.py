@@ -93,8 +93,8 @@ class ActionPlaces(NamedTuple):
         origin: int64 (actions,), the cell from which an action starts, or -1.
         target: int64 (actions,), the cell to which it goes or on which it acts, or -1.
         edge: int64 (actions,), the index of the edge from origin to target, or -1. For a wall
-            between two squares, origin and target are the squares. The edge is the line between
-            them.
+            between two squares, origin and target are the two squares, and the edge is the line
+            between them.
     """
 
     origin: NDArray[np.int64]
@@ -202,7 +202,7 @@ class ActionTable:
     def hash(self) -> str:
         """A hash of all notations. Saved policies and records contain it.
 
-        Such a policy or record can be used only with a table that has the same hash.
+        A policy or record can be used only with a table that has the same hash.
         """
         return _hash(self.texts)
 

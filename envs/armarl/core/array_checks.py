@@ -111,7 +111,8 @@ def check_rows(name: str, rows: Any, count: int, *, written: bool = False) -> ND
 
     Raises:
         TypeError: `rows` is not an int64 array.
-        ValueError: `rows` has another shape, an index is out of range, or one occurs twice.
+        ValueError: `rows` has another shape, an index is out of range or, if `written`, an index
+            occurs twice.
     """
     found = check_numbers(name, rows, None, 0, count - 1)
     if written and found.size > 1:

@@ -34,7 +34,7 @@ Scratch = States  # records of the type `Variant.scratch`
 PackedMasks = NDArray[np.int32]  # (n, `packed_size`) masks with 32 actions per word
 PER_WORD = 32
 
-# The results of `play_one` if no seat is to move: after the end of a game or an illegal action.
+# Results of `play_one` in place of a seat: after the end of a game, or after an illegal action.
 HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL = -ENDED, -CUT_SHORT, -ILLEGAL
 ILLEGAL_REWARD = -1.0
 
@@ -42,7 +42,7 @@ ILLEGAL_REWARD = -1.0
 def own(thread: int) -> int:
     """Return the index of a thread's own scratch row.
 
-    The rows in between stay unused, so that threads do not share cache lines.
+    Every second row stays unused, so that threads do not share cache lines.
     """
     return 2 * thread
 
@@ -219,7 +219,7 @@ class Judgements(NamedTuple):
 
 
 def judge(batch: Judgements, i: int, thread: int, fixed: Fixed) -> None:
-    """Check if an action is legal."""
+    """Check whether an action is legal."""
     mask, action = batch.masks[own(thread)], batch.actions[i]
     verbs.legal(batch.states[batch.games[i]], mask, *fixed)
     batch.allowed[i] = 0
@@ -236,7 +236,7 @@ class Inspections(NamedTuple):
 
 
 def judge_state(batch: Inspections, i: int, thread: int, fixed: Fixed) -> None:
-    """Check if a state is valid."""
+    """Check whether a state is valid."""
     batch.faults[i] = verbs.valid(batch.states[i], batch.blank[0], *fixed)
 
 
@@ -344,7 +344,7 @@ def determinise(batch: Determinisations, i: int, thread: int) -> None:
     verbs.determinise(batch.states[i], batch.seats[i], batch.seeds[i])
 
 
-# --- choices, and the chance of players and seats ------------------------------------------------
+# --- choices, and random numbers for players -----------------------------------------------------
 
 
 class Choices(NamedTuple):

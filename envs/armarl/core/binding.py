@@ -1,9 +1,9 @@
 """Compile the functions that all games share, for one particular game.
 
-Such a function uses the global name `verbs` (imported from `armarl.core.verbs`), or calls a
-function that uses it. For each game, a copy of the function is compiled in which `verbs` are the
-verbs of that game. (A closure would also work, but Numba's disk cache cannot store a closure over
-compiled functions.) A function that uses no verbs is compiled once for all games.
+A shared function may use the global name `verbs` (imported from `armarl.core.verbs`), or call a
+function that uses this name. If so, a copy of the function is compiled for each game, in which
+`verbs` are the verbs of that game. (A closure would also work, but Numba's disk cache cannot store
+a closure over compiled functions.) A function that uses no verbs is compiled once for all games.
 
 A *body* is a function that does the work for one game of a batch (`armarl.core.batch_loops`). Its
 *driver* is the compiled loop that calls it for many games.

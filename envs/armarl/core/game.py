@@ -37,13 +37,14 @@ from armarl.core.verbs import unmoving
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Game(RandomPlay, Readable):
-    """One variant of a game, with everything that plays it. Immutable. A pickle stores the options.
+    """One variant of a game, with everything that plays it.
 
-    `make_game` creates a `Game`. All methods on batches work on arrays of state records and run in
-    compiled loops on several threads. They trust the contents of the states: a state that breaks
-    the rules can crash the process, and so can a thread that writes to states while a call uses
-    them. Pass states from outside, such as saved ones, to `check_states` first. All other arrays
-    are copied before they are checked.
+    A `Game` is immutable. Its pickle stores only the options. `make_game` creates a `Game`. All
+    methods on batches work on arrays of state records and run in compiled loops on several threads.
+    They trust the contents of the states: a state that breaks the rules can crash the process. A
+    thread that writes to states while a call uses them can crash the process too. Pass states from
+    outside, such as saved ones, to `check_states` first. All arrays other than the states are
+    copied before they are checked.
 
     Attributes:
         verbs: the game's compiled functions.
@@ -190,8 +191,8 @@ class Game(RandomPlay, Readable):
 
         Raises:
             TypeError: `states` is not an array of the game's records.
-            ValueError: a state is of another variant or breaks the rules. The message says what is
-                wrong.
+            ValueError: `states` has another shape, or a state is of another variant or breaks the
+                rules. The message says what is wrong.
 
         Example:
             >>> import armarl
@@ -467,7 +468,7 @@ class Game(RandomPlay, Readable):
         return positions.state_from(self, description, seed)
 
     def explain(self, state: State, action: int) -> str:
-        """Return the reason why an action is illegal in a state, or that it is legal.
+        """Return a sentence that says why an action is illegal in a state, or that it is legal.
 
         The text contains the notation of the action and the most specific reason. Pass a state from
         outside to `check_states` first.

@@ -13,7 +13,7 @@ A game's `observation.py` is a list of blocks, each with its *writer*, the kerne
 the state. The view contains the seat and everything that several writers need. In a game with a
 record `fixed` (`armarl.core.verbs`) the call is `look(s, seat, fixed)`. Blocks that are computed
 together share one writer. A block's position in the flat observation follows from the order of the
-declarations. The verb `observe` and the table of a variant are made from the declarations.
+declarations. The verb `observe` and a variant's observation table are made from the declarations.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Blocks:
 
         Args:
             name: the name of the compiled function.
-            gap: the number of unused entries before each block and after the last, for tests.
+            gap: the number of unused entries before each block, for tests.
         """
         text = "\n".join(self._lines(name, gap)) + "\n"
         file = f"<{name}>"

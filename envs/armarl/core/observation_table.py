@@ -324,7 +324,7 @@ class ObservationTable:
     def hash(self) -> str:
         """A hash of all blocks without `meaning` and `on`. Saved policies and records contain it.
 
-        Such a policy or record can be used only with a table that has the same hash.
+        A policy or record can be used only with a table that has the same hash.
         """
         return _hash([[b.name, b.shape, b.maximum, b.scale, b.known] for b in self.blocks])
 
@@ -347,7 +347,7 @@ class ObservationTable:
 
 
 def _names(name: str, shape: tuple[int, ...]) -> list[str]:
-    """Return the names of a block's entries: `hand[0]`, `hand[1]`; `hand` for a single entry."""
+    """Return the names of a block's entries: `hand[0]`, `hand[1]`, or `hand` for a single entry."""
     if prod(shape) == 1:
         return [name]
     return [name + "".join(f"[{i}]" for i in index) for index in np.ndindex(shape)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Description:
-    """A description of a game, or a dictionary inside it, with its place for error messages."""
+    """A description of a state, or a dictionary inside it, with its place for error messages."""
 
     def __init__(self, value: Any, place: str = "") -> None:
         """Store the dictionary `value`, which is at `place` in the description.

@@ -1,7 +1,7 @@
 """Run compiled loops over many games on several threads of this process.
 
 The caller's thread and the worker threads take shares of a batch until none are left. A share is a
-range of consecutive games. So no thread waits for another that began late or has longer games. The
+range of consecutive games. So no thread waits for one that started late or has longer games. The
 loops run without Python's global interpreter lock (GIL). Each game is played by one thread, and its
 results do not depend on other games, so the number of threads does not change any result. A caller
 may play several batches at the same time, each from a separate thread. A forked process gets its
@@ -107,7 +107,7 @@ def _bounds(games: int, number: int, least: int) -> NDArray[np.int64]:
     """Return the index of the first game of each share, and the number of games as the last entry.
 
     Shares get smaller, so that the threads finish at about the same time. Shares are ranges, so
-    that threads rarely work on neighbouring games, which share a cache line.
+    that threads rarely work on neighbouring games, whose arrays share a cache line.
     """
     bounds = [0]
     while bounds[-1] < games:

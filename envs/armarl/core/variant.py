@@ -1,7 +1,7 @@
 """`Variant`: the plain description of one variant of one game.
 
-It contains names, options, sizes, tables and the blank record, but no rules. Checks and files need
-nothing else. `Game` adds the compiled verbs.
+It contains names, options, sizes, tables and the blank record, but no rules. Code that checks
+arguments or reads files needs nothing else. `Game` adds the compiled verbs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from armarl.core.observation_table import ObservationTable
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Variant:
-    """One variant of a game: its options, sizes and tables. Immutable.
+    """An immutable description of one variant of a game: its options, sizes and tables.
 
     Attributes:
         name: the game's name in the catalogue.
@@ -79,7 +79,7 @@ class Variant:
     def variant(self) -> dict[str, Any]:
         """The identity of the variant, as plain JSON types. Saved policies and records contain it.
 
-        Such a policy or record can be used only with a game of the same identity.
+        A policy or record can be used only with a game of the same identity.
         """
         return {
             "game": self.name,
@@ -103,7 +103,7 @@ class Variant:
 
     @cached_property
     def option_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """The positions in a record of the bytes of `option_fields`, and this variant's bytes."""
+        """The positions of the bytes of `option_fields` in a record, and this variant's bytes."""
         fields: Any = self.blank.dtype.fields
         places = [
             np.arange(fields[name][1], fields[name][1] + fields[name][0].itemsize)

@@ -14,7 +14,7 @@ A *record* (`State`) is one element of an array of the game's `np.dtype`. Every 
   could differ.
 
 A game may have a second record, `fixed` (`Variant.fixed`), for data that all games of a variant
-share, such as the borders on the board. So these data need not be in every state. The verbs that
+share, such as the borders on the board. The states then need not contain this data. The verbs that
 are called with `*fixed` below get the record `fixed` as their last argument. In a game without such
 a record `*fixed` is empty.
 

@@ -130,7 +130,10 @@ class Looking:
 
 
 def spread_over(places: Places, cells: Floats) -> Floats:
-    """Return each cell's features, then its neighbours' sums: (n, cells, ways * features)."""
+    """Return each cell's features, then its neighbours' feature sums for each kind of border.
+
+    The shape is (n, cells, ways * features).
+    """
     return np.concatenate([way @ cells for way in places.spread], axis=2)
 
 

@@ -1,10 +1,10 @@
 """Critics, which are value networks that improve a scripted player. See `critic_lookahead`.
 
 A critic has a trunk and a value head: dense layers over the flat observation with relu between
-them. The hyperbolic tangent of half the output is the expected return of the seat. A policy with a
-critic also has advisers, which are scripted players. The first adviser is the one that the policy
-improves. In each simulation, all other seats play like one adviser, and the advisers take turns
-from deal to deal.
+them. The hyperbolic tangent of half the output is the expected return of the observing seat. A
+policy with a critic also has advisers, which are scripted players. The policy improves the first
+adviser. In each simulation, all other seats play like one adviser. This adviser changes from deal
+to deal.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ class Network:
 
 
 def flat(x: Floats) -> Floats:
-    """Flatten all axes except the first, also if the first axis has length 0."""
+    """Flatten all axes except the first, even if the first axis has length 0."""
     return x.reshape(len(x), math.prod(x.shape[1:]))
 
 

@@ -96,8 +96,8 @@ class HumanPlayer:
 def action_meant(game: Game, mask: NDArray[np.int8], text: str) -> int:
     """Return the id of the action that a person means.
 
-    Upper and lower case are equal. A number alone means the legal action that ends with this
-    number, such as `count 5`, if there is only one.
+    The case of letters does not matter. A number without other text means the legal action that
+    ends with this number, such as `count 5`, if there is only one such action.
 
     Args:
         game: the variant.

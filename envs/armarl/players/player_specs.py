@@ -111,7 +111,7 @@ def _part(text: str, whole: str) -> Part:
 
 
 def _split(text: str, mark: str, whole: str, most: int = -1) -> list[str]:
-    """Split a text at every mark outside double quotes, at most `most` times. -1: no limit."""
+    """Split a text at every mark outside double quotes, at most `most` times (-1: no limit)."""
     pieces: list[str] = []
     start, quoted = 0, False
     for i, character in enumerate(text):
@@ -182,7 +182,7 @@ def scripted(adviser: str) -> Spec:
     No file is opened.
 
     Raises:
-        ValueError: the specification names another player than `greedy`.
+        ValueError: the specification names a player other than `greedy`.
     """
     spec = Spec.parse(adviser)
     habits = {name for name, _ in spec.base.settings} - {"style"}

@@ -36,8 +36,8 @@ class Player(Protocol):
 
     Attributes:
         name: name in tables and records.
-        game: optional. The variant for which the player was made. A match of another variant
-            refuses the player.
+        game: optional. The variant for which the player was made. The player cannot be used in a
+            match of another variant.
 
     Example:
         >>> from armarl import Player, make_game, make_player
@@ -129,8 +129,8 @@ def choose_legally(
         IllegalActionError: the player chose an action that is illegal or does not exist.
         ValueError: the answer does not have one action per state, or the player was made for
             another variant.
-        TypeError: `player` is not a player (make one of its name with `make_player`), `game` is
-            not a `Game`, or the actions are not integers.
+        TypeError: `player` is not a player (`make_player` makes one from its name), `game` is not
+            a `Game`, or the actions are not integers.
         RuntimeError: the player tried to end the program, or raised StopIteration.
 
     Example:
@@ -147,7 +147,7 @@ def choose_legally(
             'player must be a player, such as make_player("greedy", game), '
             f"not {brief(repr(player), 60)}"
         )
-    if not isinstance(game, Variant):  # not `check_game`, whose module is above the players
+    if not isinstance(game, Variant):  # not `check_game`, because `Game` is imported only for types
         raise TypeError(
             f'game must be a Game, such as make_game("armadora"), not {brief(repr(game), 60)}'
         )
@@ -344,7 +344,7 @@ def everybody(player: Player) -> Iterator[object]:
 
 
 def check_variant(player: Player, game: Game) -> None:
-    """Raise a ValueError if a player was made for another variant than `game`."""
+    """Raise a ValueError if a player was made for a variant other than `game`."""
     own = getattr(player, "game", game)
     if own is not game and isinstance(own, Variant) and own.variant != game.variant:
         raise ValueError(
@@ -379,7 +379,7 @@ def check_question(
 
 
 def check_movers(game: Game, states: States, seats: NDArray[np.int64]) -> None:
-    """Raise a ValueError if a seat is not the player to move in a game that is not over."""
+    """Raise a ValueError if, in a game that is not over, `seats[i]` is not the seat to move."""
     statuses, movers = game.statuses(states)
     wrong = np.flatnonzero((statuses == PLAYING) & (seats != movers))
     if wrong.size:

@@ -29,7 +29,7 @@ def play_turns(
     """Let scripted players continue until `turns` turns have ended or the game is over.
 
     The current turn, which belongs to `owner`, counts as the first. If `turns` is below 0, the
-    players continue to the end of the game. They stop after `longest` actions in any case. `seat`
+    players continue to the end of the game. They stop after `longest` actions at the latest. `seat`
     plays in the style `style`, and all other seats in the style `others`. `mask` and `spare` are
     working memory of the scripted player.
     """
@@ -57,8 +57,8 @@ def scripted_action(
 ) -> Int:
     """Return the scripted choice in a style.
 
-    The game's function `greedy` takes the sum of the style's number and a random number. This sum
-    must stay below the number of the next style.
+    The game's verb `greedy` takes the sum of the style's number and a random number. This sum must
+    stay below the number of the next style.
     """
     draw = min(style + uniform(chance, game), style + ALMOST_ONE)
     return verbs.greedy(s, draw, mask, spare, *fixed)

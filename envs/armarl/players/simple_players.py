@@ -66,7 +66,7 @@ class PatientPlayer:
 
 
 class GreedyPlayer:
-    """The scripted player. It plays the action that the game's evaluation prefers, one step ahead.
+    """The scripted player. It looks one action ahead and plays the action that it rates highest.
 
     Args:
         game: the variant to play.
@@ -122,7 +122,7 @@ def style_number(game: Game, style: str | None) -> int:
 def _choices(
     body: Body, game: Game, states: States, draws: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return an action for each state. `body` chooses it, and takes `batch_loops.Choices`."""
+    """Return the action that `body`, which takes `batch_loops.Choices`, chooses in each state."""
     actions, masks = np.empty(states.size, np.int64), game.scratch_masks(states.size)
     scratch = np.empty((len(masks), 1), game.scratch)
     game.run(body, states.size, batch_loops.Choices(states, draws, masks, scratch, actions))

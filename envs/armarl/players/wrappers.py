@@ -34,7 +34,7 @@ class NoisyPlayer:
 class OpeningPlayer:
     """A player that acts at random in the opening, and then as another player.
 
-    The game's function `progress` tells from public information how far a seat has got.
+    The game's verb `progress` says how far a seat has progressed, from public information only.
     """
 
     def __init__(self, game: Game, player: Player, first_random: int) -> None:
@@ -76,7 +76,8 @@ def _partly_random(
 def split_draws(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return two random numbers in [0, 1) for each given number, by hashing.
 
-    It is for players that need two random numbers per decision, because a player gets only one.
+    Players that need two random numbers per decision use this function, because a player gets only
+    one.
     """
     parts = np.empty((2, draws.size))
     split_all(np.ascontiguousarray(draws, np.float64), parts)

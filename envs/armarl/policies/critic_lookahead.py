@@ -1,4 +1,4 @@
-"""The value of each action if the scripted player finishes the turn that the action begins.
+"""The value of each action if the scripted player finishes the turn after the action.
 
 This is the rollout algorithm with a critic, a value network, at the end of rollouts (Tesauro &
 Galperin, 1997; Bertsekas, 2019). Every legal action is tried. After the action, the scripted player
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 FIRST_DEALS = 1, 2
 DEALS = 32  # maximum number of deals in which an action is tried, including the first deals
 BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k actions remain, plus the scripted choice
-HOPE = 0.05  # an action is dropped unless its mean gain in return so far is higher
+HOPE = 0.05  # an action is dropped unless its mean gain in expected return is higher
 # Above this expected return the scripted choice is kept. In a game that is nearly won, the scripted
 # player goes for the win, but the critic's choices may only delay it.
 WON = 0.7, 0.8  # for two players, and for more players
-LONGEST = 200  # maximum number of actions in a rollout before the critic is asked
+LONGEST = 200  # maximum number of actions in a rollout before the critic evaluates the position
 LEAST_DECISIONS = 1  # minimum number of decisions per thread
 SIMULATED, DEALT = range(2)  # indices in `tried`
 OUT = -1  # value in `deals` for a dropped action, and in `scripted` for a game that is over
@@ -71,11 +71,11 @@ class Tries(NamedTuple):
     first: Int64s  # (n,) index in `deals` of the first legal action of each decision
     numbers: Int64s  # (n,) seeds of deals and chance
     critic: Critic
-    styles: Float64s  # scripted styles: [0] for the deciding seat, one per deal for the others
+    styles: Float64s  # styles[0] for the deciding seat; the others' style changes with the deal
     first_deals: int  # number of deals in which every action is tried
     most_deals: int  # number of deals in which the last remaining actions are tried
     breadth: int  # most_deals times BREADTH
-    turns: int  # number of turns that end before the critic is asked
+    turns: int  # number of turns that end before the critic evaluates the position
     hope: float  # see HOPE
     won: float  # see WON
     tried: States  # (2 * threads, 2) scratch
@@ -253,10 +253,11 @@ class TurnValues:
             game: the game.
             tensors: the critic's weights.
             styles: style numbers of the scripted player, one or more. The deciding seat continues
-                in the first style. All other seats play in one style. From deal to deal, the styles
-                take turns.
+                in the first style. All other seats play in one style, which changes from deal to
+                deal.
             deals: number of deals in which the most promising actions are tried.
-            turns: number of turns that end before the critic is asked, including the current one.
+            turns: number of turns that end before the critic evaluates the position, including the
+                current turn.
         """
         self.game, self._deals, self._turns = game, deals, turns
         self._styles = np.array(styles, np.float64)

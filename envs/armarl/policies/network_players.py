@@ -24,7 +24,7 @@ from armarl.policies.critic_lookahead import DEALS, TurnValues
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-_LARGE = 10.0  # gains are at least -_LARGE; it is irrelevant how much worse an action is
+_LARGE = 10.0  # gains below -_LARGE count as -_LARGE; the size of a large loss is irrelevant
 _HUGE = 1e30  # largest logit; differences of such logits are still finite
 SHARPNESS = 100.0  # an action that leads to a value 0.01 higher is e times as likely
 DOUBT = 1.0  # number of standard errors by which an action must be better than the scripted choice
@@ -235,13 +235,14 @@ class CriticPlayer(NetworkPlayer):
     """A player that plays its first adviser's choice unless a critic values another action higher.
 
     A critic is a value network, and an adviser is a scripted player. The player tries every legal
-    action and simulates some turns before it asks the critic. In these turns the first adviser
-    plays the player's own seat. One adviser, which changes from deal to deal, plays all other
-    seats. See `critic_lookahead`.
+    action, simulates some turns, and lets the critic evaluate the resulting position. In these
+    turns the first adviser plays the player's own seat. One adviser, which changes from deal to
+    deal, plays all other seats. See `critic_lookahead`.
 
     Attributes:
         deals: maximum number of deals in which an action is tried.
-        turns: number of turns that end before the critic is asked, including the current one.
+        turns: number of turns that end before the critic evaluates the position, including the
+            current turn.
         least_gain: smallest gain in return that replaces the scripted choice.
         around: class of each wrapper that differs for this player, by the wrapper's name. For
             example, `armada-2p+search:200` makes a `CriticSearchPlayer`.
@@ -258,7 +259,8 @@ class CriticPlayer(NetworkPlayer):
             game: the game to play.
             network: weights and activation, see `NetworkPlayer`.
             deals: maximum number of deals in which an action is tried.
-            rounds: rounds before the critic is asked; a round is one turn for each seat.
+            rounds: number of rounds before the critic evaluates the position; a round is one turn
+                for each seat.
             options: keyword arguments of `NetworkPlayer`.
         """
         self.deals, self.turns = deals, rounds * game.players

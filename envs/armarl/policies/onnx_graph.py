@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-MOST_FIELDS = 1_000_000  # maximum number of fields; each weight tensor of a network is one field
+MOST_FIELDS = 1_000_000  # a file must have fewer fields; all numbers of a tensor are one field
 
 # For each kind of message: the numbers of the fields that lead to a tensor or a node, and the kind
 # of message in each of these fields.

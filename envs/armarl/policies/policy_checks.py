@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
-    """Refuse a policy whose game, version, variant, or action or observation table is not `game`'s.
+    """Refuse a policy for another game, version, variant, action table or observation table.
 
     Returns:
         True if the policy was made for a version in `Game.earlier`, which had other rules. Options
@@ -75,7 +75,7 @@ def _value(value: Any) -> str:
 def check_advisers(
     path: Path, game: Game, metadata: Mapping[str, Any], earlier: bool = False
 ) -> list[str]:
-    """Check the advisers (scripted players) that the metadata name, and return them.
+    """Check the advisers (scripted players) that the metadata lists, and return them.
 
     The advice is not compared if the policy was made for an earlier version of the game, because
     the earlier version had other rules.

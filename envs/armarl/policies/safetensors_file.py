@@ -117,7 +117,7 @@ def read_tensors(
 
 
 def _metadata(text: str) -> Any:
-    """Parse the metadata. An error says that the metadata, not the tensors, are wrong."""
+    """Parse the metadata. An error says that the metadata is wrong, and not the tensors."""
     try:
         return read_json(text)
     except ValueError as error:

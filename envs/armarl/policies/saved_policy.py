@@ -48,7 +48,7 @@ P = ParamSpec("P")
 
 
 def _not_of_sb3(save: Callable[P, None]) -> Callable[P, None]:
-    """Let a function that takes weights refuse a model of Stable-Baselines3 with a hint."""
+    """Make a function that takes weights refuse a model of Stable-Baselines3, with a hint."""
 
     @wraps(save)
     def saving(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -206,7 +206,7 @@ def load_policy(
             None: 1.
 
     Returns:
-        The player. Its `metadata` come from the file.
+        The player. Its `metadata` comes from the file.
 
     Warns:
         UserWarning: the policy was made for an earlier version of the game, which had other rules

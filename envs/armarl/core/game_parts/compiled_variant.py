@@ -53,7 +53,7 @@ class CompiledVariant(Variant):
 
     @cached_property
     def fixed_records(self) -> Fixed:
-        """The argument `fixed` of compiled functions: a tuple with that record, or `()`."""
+        """The argument `fixed` of compiled functions: a tuple with the record `fixed`, or `()`."""
         return () if self.fixed is None else (self.fixed,)
 
     @cached_property
@@ -62,11 +62,11 @@ class CompiledVariant(Variant):
 
     @cached_property
     def _loops(self) -> dict[Body, tuple[Callable[..., None], int | None, bool]]:
-        """The values that `run` needs for each body that has run.
+        """A cache of three values for each body that `run` has run.
 
-        They are its driver (the compiled loop that calls the body), the default of `least`, and
-        whether it takes `fixed`. They are cached, because computing them takes a tenth of the time
-        of a step of one game.
+        They are the body's driver (the compiled loop that calls the body), the default of `least`,
+        and whether the body takes `fixed`. Computing them takes a tenth of the time of a step of
+        one game.
         """
         return {}
 
@@ -74,9 +74,9 @@ class CompiledVariant(Variant):
         """Return a function that all games share, compiled with this game's verbs."""
         return self._binding.function(function)
 
-    # These functions are for environments of one game. They check nothing, so they are not part of
-    # the public interface. The caller passes `_fixed_argument` as the last argument, and the other
-    # arguments must have the types of those in `_one_game`.
+    # The next three functions are for environments of one game. They check nothing, so they are not
+    # part of the public interface. The caller passes `_fixed_argument` as the last argument, and
+    # the other arguments must have the types of those in `_one_game`.
 
     @cached_property
     def _deal_one(self) -> Callable[..., int]:
@@ -114,7 +114,7 @@ class CompiledVariant(Variant):
         )
 
     def warm_up(self) -> None:
-        """Compile the functions that an environment of one game needs, if this is not done yet."""
+        """Compile the functions that an environment of one game needs, unless they are compiled."""
         _ = self._one_game
 
     def run(self, body: Body, games: int, batch: Any, *, least: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""`Readable`: a state in readable form: as JSON types, as text, as a picture and in sentences."""
+"""`Readable`: states in readable form, which is JSON types, text, a picture or sentences."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pictures: SVG made of parts, letters that need no font, pixels, and a window."""
+"""Drawing: SVG pictures from parts, text as outlines, pixels, films for web pages, and a window."""

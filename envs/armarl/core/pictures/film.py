@@ -19,7 +19,7 @@ Frame = tuple[int, ...]  # for each part of a picture, the number of its piece
 
 
 class Film:
-    """The pieces of many pictures. A picture becomes a `Frame`, a number for each part.
+    """The pieces of many pictures. A picture becomes a `Frame`: the number of each part's piece.
 
     New pieces can be added at any time, so a film can show a finished game and a game in play. The
     pieces are split into strings, which are also stored once. A web page receives each piece as the
@@ -53,7 +53,7 @@ class Film:
         self._strings: dict[str, int] = {}
         self._pieces: dict[str, int] = {}
         self._definitions: dict[str, None] = {}
-        self._told = [0, 0, 0]  # how many strings, pieces and definitions `news` has returned
+        self._told = [0, 0, 0]  # numbers of strings, pieces and definitions returned by `news`
         self._number_of("")
 
     def frame(self, picture: Picture) -> Frame:

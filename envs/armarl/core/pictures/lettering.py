@@ -41,11 +41,11 @@ def write(
     most: float | None = None,
     more: str = "",
 ) -> str:
-    """Write a line of text as SVG.
+    """Return a line of text as an SVG element.
 
     Args:
-        text: the text; any characters.
-        x, y: the position of its baseline.
+        text: the text. Characters without an outline appear as boxes.
+        x, y: the position of the anchor, which is on the baseline.
         size: the height of the line.
         fill: a colour.
         anchor: "start", "middle" or "end": the point of the line that is at `x`.
@@ -72,7 +72,7 @@ def write(
 
 
 def plain(text: str) -> str:
-    """Return text escaped for SVG. No markup, references or names of the sheet's colours remain."""
+    """Return text escaped for SVG, without markup, references and names of the sheet's colours."""
     return escape(text).replace("var(", "var&#40;").replace("url(", "url&#40;")
 
 

@@ -34,7 +34,7 @@ class _Sprite(NamedTuple):
 
 
 class _Kept:
-    """A cache of drawings with a maximum number and size. It drops the least recently used one."""
+    """A cache of drawings, limited in number and bytes. It drops the least recently used ones."""
 
     def __init__(self, things: int, most: int) -> None:
         self.things, self.most, self.bytes = things, most, 0

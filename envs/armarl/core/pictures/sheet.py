@@ -20,7 +20,7 @@ Box = tuple[float, float, float, float]  # x, y, width, height
 
 
 class Part(NamedTuple):
-    """A part of a picture: an SVG element with an id, and a box that contains it.
+    """A part of a picture: an SVG element, and a box that contains it.
 
     Only the parts that have changed since the last frame are drawn again.
     """

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 def show(frame: NDArray[np.uint8], title: str, fps: int) -> None:
     """Show a frame, then wait so that at most `fps` frames per second are shown.
 
-    The window does not use OpenGL, unless the user sets SDL_FRAMEBUFFER_ACCELERATION. Where no GPU
-    draws, OpenGL takes several times as long per frame. It also loads a second copy of LLVM, and
-    with that the process crashes as soon as PyTorch imports Triton.
+    The window does not use OpenGL, unless the user sets SDL_FRAMEBUFFER_ACCELERATION. Without a
+    GPU, OpenGL takes several times as long per frame. OpenGL then also loads a second copy of LLVM,
+    which crashes the process as soon as PyTorch imports Triton.
 
     Without a screen, SDL either fails or opens a window that nobody sees.
 
