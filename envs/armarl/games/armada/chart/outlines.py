@@ -16,7 +16,7 @@ from armarl.games.armada.chart.geography import Chart, Raster
 
 SIZE = 1120.0
 ROUNDS = 12  # rounds of smoothing
-ROUGHNESS = 0.13  # roughness of coasts, as a fraction of each stretch's length
+ROUGHNESS = 0.13  # roughness of coasts, as a fraction of each segment's length
 FRAME = -1  # the area outside the map
 
 Corner = tuple[int, int]  # column and row of a corner between cells
@@ -227,9 +227,9 @@ def _lines(edges: Iterable[Edge]) -> list[list[Corner]]:
 
 
 def _ragged(loop: Iterable[Point]) -> list[Point]:
-    """Move the middle of each stretch of a closed line at random, twice.
+    """Divide each segment of a closed line at a randomly moved middle, twice.
 
-    The start of a stretch seeds its randomness, so a chart is always drawn alike.
+    The start of a segment seeds its random numbers, so every drawing of a chart is the same.
     """
     points = list(loop)
     for level in range(2):

@@ -97,7 +97,7 @@ def _take_gold(s: State, place: Int) -> None:
 
 @kernel
 def _only_purse(s: State) -> Int:
-    """Return the only place that gold can be paid from, or -1 if there are several."""
+    """Return the only place that gold can be paid from, or -1 if there is not exactly one."""
     only = -1
     for place in range(s.places):
         if may_pay_from(s, place, acting_colour(s)):

@@ -35,7 +35,7 @@ NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = np.array([3, 1])  # ADA-12
 
 @kernel
 def start(s: State, fixed: State) -> None:
-    """Deal a new game into `s`, with its random number generator and its options."""
+    """Deal a new game from the random number generator and the options in `s`."""
     _clear_board(s)
     _clear_turn(s)
     _seat_players(s)

@@ -73,7 +73,9 @@ from armarl.games.armada.style_columns import (
 
 STRANDED = 30  # additional cost of a step from land to a square without a ship
 PATIENCE = 12  # after every 12 rounds, garrisons are halved and worse odds are accepted
-CARAVAN = 3  # number of bands that carry gold home
+# A ship with at most this many bands may carry gold home. On a coast, at least this many bands wait
+# for a ship.
+CARAVAN = 3
 
 # The fields are sorted by width, the widest first, so that the record has no gaps.
 SCRATCH = record_type(
@@ -97,13 +99,13 @@ SCRATCH = record_type(
 
 @kernel
 def is_own(s: State, place: Int, colour: Int) -> Int:
-    """Return whether the colour owns a territory or crews a ship."""
+    """Return whether a place is a territory that the colour owns or a ship that it crews."""
     return s.owner[place] == colour
 
 
 @kernel
 def is_partners(s: State, place: Int, colour: Int) -> Int:
-    """Return whether the player's other colour owns a territory or crews a ship."""
+    """Return whether a place is a territory or ship of the player's other colour."""
     owner = np.int64(s.owner[place])
     return 0 <= owner < FOUR and owner != colour and not is_enemy(s, colour, owner)
 
@@ -117,7 +119,7 @@ def claimed(s: State, place: Int, colour: Int) -> Int:
 
 @kernel
 def set_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> None:
-    """Write the cost of every goal, and FAR elsewhere."""
+    """Write the cost of each goal to `cost`, and FAR at all other places."""
     cost[:] = FAR
     for territory in range(CENTRAL, TERRITORIES):
         if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
@@ -236,7 +238,7 @@ def set_markets(s: State, colour: Int, home: Any, fixed: State) -> None:
 
 @kernel
 def owns_gold(s: State, colour: Int) -> Int:
-    """Return whether a colour has any gold. If not, the costs of ways home are not needed."""
+    """Return whether a colour has any gold. Without gold, the costs in `home` are not needed."""
     for place in range(s.places):  # noqa: SIM110 - Numba
         if s.gold[place] > 0 and is_own(s, place, colour):
             return True
@@ -312,7 +314,7 @@ def spread_costs(
                 cost[place] = now
                 land[min(now + np.int64(by_land[place]), FAR)] |= fixed.land_near[place]
                 sea[min(now + np.int64(by_sea[place]), FAR)] |= fixed.sea_near[place]
-            # Steps that cost nothing add more places.
+            # Places that are one step of cost 0 away also have the cost `now`.
             new_land, new_sea = land[now] & ~known_land, sea[now] & ~known_sea
 
 

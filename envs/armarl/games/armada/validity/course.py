@@ -1,6 +1,6 @@
 """Validation of the course of an Armada game: the preliminary turn, turns and raids, the end."""
 
-# ruff: noqa: SIM110 - the proposed code cannot be compiled, or could raise
+# ruff: noqa: SIM110 - the code that ruff proposes cannot be compiled, or could raise
 
 from __future__ import annotations
 

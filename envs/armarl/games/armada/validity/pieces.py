@@ -1,6 +1,6 @@
 """Validation of the contents of an Armada state: options, pieces, cards and dice."""
 
-# ruff: noqa: SIM110 - the proposed code cannot be compiled, or could raise
+# ruff: noqa: SIM110 - the code that ruff proposes cannot be compiled, or could raise
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def is_city(place: Int, fixed: State) -> Int:
 def _square_is_lawful(s: State, place: Int) -> Int:
     """ADA-8, ADA-19: return whether all pieces of a square are aboard one ship and fit into it.
 
-    The ship belongs to the player's colour that has bands aboard, or to nobody.
+    A ship belongs to the colour of the bands aboard, which must be a player's, or else to nobody.
     """
     if s.owner[place] == TRIBES or (s.bands[place] > 0) != (s.owner[place] != NOBODY):
         return False
