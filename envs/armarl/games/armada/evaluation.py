@@ -5,7 +5,7 @@ sum of its territories, bands, gold, ships and cards, and of its nearness to vic
 win probability of a player is proportional to the sum of the strengths of its colours, unless the
 game is truncated first.
 
-The weights were fitted by maximum likelihood of the winners, on positions from games between greedy
+The weights were fitted to the winners by maximum likelihood, on positions from games between greedy
 players that played 5, 20 or 50 percent of their actions at random, with and without cards. The
 weights for two players come from games of an earlier greedy player. Weights fitted to all games of
 the current player were no better.

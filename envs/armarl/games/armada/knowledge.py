@@ -172,7 +172,7 @@ def _deal_unseen(s: State, seat: Int) -> None:
 
 @kernel
 def _deal_cells(s: State, known: Int, first: Int, end: Int) -> None:
-    """Fill the positions `first` to `end - 1` with random cards of the unseen cards 0 to `end - 1`.
+    """Fill positions `first` to `end - 1` with random cards from the unseen cards 0 to `end - 1`.
 
     This is the part of a Fisher-Yates shuffle that these positions need. `_cell` gives the cell of
     each position.
@@ -223,9 +223,9 @@ def _swap(s: State, a: Int, b: Int) -> None:
 def _put_right(s: State, seat: Int, known: Int, unseen: Int) -> None:
     """Swap cards at random until all hands agree with the seat's knowledge.
 
-    After _MOST_SWAPS swaps it stops in any case. No swap adds contradictions. Once there are none,
-    the swaps are a random walk over the deals that agree (Metropolis et al. 1953), which visits all
-    of them equally often.
+    There are at most _MOST_SWAPS swaps. No swap adds contradictions. Once there are none, the swaps
+    are a random walk over the deals that agree (Metropolis et al. 1953), which visits all of them
+    equally often.
     """
     in_hands = known + unseen - s.deck_size
     faults = 0

@@ -204,7 +204,7 @@ STATE = record_type(
         # Knowledge of cards that were seen or asked for (see `knowledge`).
         ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # seen by a seat and left in the deck
         ("drawn", np.int8, (MAX_PLAYERS, MAX_PLAYERS)),  # cards drawn later by each other player
-        ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # whether a player holds or lacks a card
+        ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # HELD, LACKED or 0 (unknown) for each player
         # The variant, and the winner.
         ("seat_of", np.int8, FOUR),  # the player of each colour, or -1
         ("neutral", np.int8),  # ADA-12: nobody's colour, or -1
@@ -311,7 +311,7 @@ def posts_owned(owned: Int, fixed: State) -> Int:
 
 @inlined
 def enemy_cities_owned(s: State, owned: Int, colour: Int, fixed: State) -> Int:
-    """ADA-27: count the cities in the set `owned` that lie in lairs of enemies of `colour`."""
+    """ADA-27: count the cities in the set `owned` that are in lairs of enemies of `colour`."""
     n = 0
     for lair in range(FOUR):
         if is_enemy(s, colour, lair):
@@ -338,7 +338,7 @@ def lairs_held(owned: Int) -> Int:
 def border_from(border: Int, fixed: State) -> Int:
     """Return the place that a border starts from.
 
-    The borders to land are sorted by this place, and so are the borders to sea. So a binary search
+    Both the borders to land and the borders to sea are sorted by this place, so a binary search
     finds it.
     """
     by_land = border < fixed.sea_borders[0]
@@ -375,7 +375,7 @@ def flip_ship(s: State, place: Int) -> None:
 
 @kernel
 def tribes_on(s: State, place: Int) -> Int:
-    """ADA-21: return the number of tribes on a place. They live only in central territories."""
+    """ADA-21: return the number of tribes on a place. Only central territories have tribes."""
     return np.int64(s.tribes[place - CENTRAL]) if CENTRAL <= place < TERRITORIES else np.int64(0)
 
 
@@ -409,7 +409,7 @@ def room(s: State, place: Int) -> Int:
 
 @kernel
 def may_enter(s: State, place: Int, colour: Int) -> Int:
-    """ADA-18, ADA-19: return whether bands may enter cleared land, or a ship with room for them.
+    """ADA-18, ADA-19: return whether bands may enter a place: cleared land, or a ship with room.
 
     Bands of another colour prevent entering. Cleared land is explored and has no tribes.
     """

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
     HOME_LATER_GOAL,  # as HOME_GOAL, while the colour owns more than 4 territories there
     RETAKE_GOAL,  # goal: a city of the colour's own lair that an enemy owns
     PARTNER_GOAL,  # goal: an enemy's city in the lair of the player's other colour
-    PARTNER_POST_GOAL,  # goal: a post of the player's other colour, if this one has the Centre
+    PARTNER_POST_GOAL,  # goal: the player's other colour's post, if the acting one has the Centre
     BREAK_GOAL,  # goal: a territory of an enemy that has claimed victory
     BREAK_POST_GOAL,  # goal: a post of an enemy that has claimed victory
     NEARLY_GOAL,  # goal: a city that counts for an enemy who needs at most one more city (ADA-27)
@@ -44,7 +44,7 @@ from numpy.typing import NDArray
     PASSING,  # maximum number of bands in a move that does not come nearer to a goal
     MOVE_WORTH,  # worth of a move that comes nearer to a goal
     MOVE_BANDS,  # additional worth per band of a move that comes nearer to a goal
-    IN_REACH,  # additional worth of such a move if the goal can be reached in this turn
+    IN_REACH,  # additional worth of a move nearer to a goal that can be reached in this turn
     JOIN_WORTH,  # worth of moving a single band to other bands
     TREASURE_WORTH,  # worth of carrying gold home
     SAIL_WORTH,  # worth of sailing nearer to a goal

@@ -85,7 +85,7 @@ def _squares_of(s: State, side: Int) -> Int:
 
 @kernel
 def _points_in_hand(s: State, side: Int) -> Int:
-    """Return the points that a side may still place."""
+    """Return the points of the Warriors that a side may still place."""
     points: Int = 0
     for player in range(s.players):
         if side_of(s, player) == side and not s.passed[player]:

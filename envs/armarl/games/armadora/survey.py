@@ -326,7 +326,7 @@ blocks.add(
 
 @part
 def _points_in_hand(s: State, view: View, player: int) -> float:
-    """Return the points that a player may still place.
+    """Return the points of the Warriors that a player may still place.
 
     For the observing seat the points are exact. For another player they are the mean value of the
     Warriors that the seat cannot see, times the size of the hand.

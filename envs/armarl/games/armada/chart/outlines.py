@@ -45,7 +45,7 @@ class Outlines:
     # --- shapes to draw --------------------------------------------------------------------------
 
     def coasts(self, island: str) -> list[list[Point]]:
-        """Return the closed coastlines of an island, ragged like real ones."""
+        """Return the closed coastlines of an island, ragged like real coasts."""
         members = {i for i, t in enumerate(self._chart.territories) if t.island == island}
         loops = self._loops(members)
         return [_ragged(self._points[corner] for corner in loop) for loop in loops]
@@ -55,7 +55,7 @@ class Outlines:
         return [[self._points[c] for c in loop] for loop in self._loops({place})]
 
     def borders(self, sea: bool) -> list[list[Point]]:
-        """Return the lines between sea squares, or the lines between territories."""
+        """Return the lines between sea squares (if `sea`), or the lines between territories."""
         is_sea = self._is_sea
         shown = {
             edge for edge, (a, b) in self._edges.items() if a != FRAME and b != FRAME and a < b
@@ -120,7 +120,7 @@ class Outlines:
         ]
 
     def _directed_edges(self) -> dict[Edge, tuple[int, int]]:
-        """Return the edges between different places, in both directions.
+        """Return the cell edges that separate different places, in both directions.
 
         Each edge maps to the place on its right and the place on the other side.
         """

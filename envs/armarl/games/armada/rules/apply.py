@@ -219,7 +219,7 @@ def _play_at_once(s: State, family: Any, number: Int, fixed: State) -> None:
 
 @kernel
 def _answer(s: State, family: Any, number: Int, fixed: State) -> None:
-    """Play the next decision of the chain under way."""
+    """Play the next decision of the chain under way, or an answer to a roll."""
     if family == COUNT:
         choose_bands(s, number, fixed)
     elif family == GOLD:

@@ -61,7 +61,7 @@ def play_card(s: State, card: Int) -> None:
 
 @kernel
 def begin_buying(s: State) -> None:
-    """ADA-32: start buying a card: pay 2 coups, then 2 gold, one piece at a time."""
+    """ADA-32: begin to buy a card. Pay 2 coups, then ask for 2 gold, one piece at a time."""
     pay_coups(s, CARD_PRICE)
     s.due = CARD_PRICE
     _ask_payment(s)

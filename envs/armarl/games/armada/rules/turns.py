@@ -78,7 +78,7 @@ def go_on(s: State, fixed: State) -> None:
             s.to_move = acting_seat(s)
             return
         else:
-            s.idle += s.asked == BEGINNING  # ADA-26: no raid is possible
+            s.idle += s.asked == BEGINNING  # ADA-26: ends without a question about a raid
             end_turn_or_raid(s, fixed)
 
 

@@ -1,7 +1,7 @@
 """The map of Armada's scripted player: the cost from every place to the nearest goal.
 
-Costs are int8 arrays with an entry per place. A place with a low cost is a worthwhile goal or near
-one.
+Costs are int8 arrays with an entry per place. A place with a low cost is a valuable goal or is
+near one.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ CARAVAN = 3
 # The fields are sorted by width, the widest first, so that the record has no gaps.
 SCRATCH = record_type(
     [
-        # For each cost, the set of territories and the set of squares with a way of that cost.
+        # For each cost, the set of territories and the set of squares with a path of that cost.
         ("land", np.int64, FAR + 1),
         ("sea", np.int64, FAR + 1),
-        # For each place: the costs of the ways to goals, to places where gold can be converted, and
-        # to waiting bands.
+        # For each place: the costs of the paths to a goal, to a place where gold can be converted,
+        # and to waiting bands.
         ("cost", np.int8, PLACE_ROOM),
         ("home", np.int8, PLACE_ROOM),
         ("ferry", np.int8, PLACE_ROOM),
@@ -218,7 +218,7 @@ def is_abandoned(s: State, territory: Int) -> Int:
 
 @kernel
 def gives_way(s: State, colour: Int, fixed: State) -> Int:
-    """Return whether a colour leaves posts to the player's other colour, which has the Centre."""
+    """Return whether the player's other colour has the Centre, so that posts are left to it."""
     return is_partners(s, post_place(CENTRE, fixed), colour)
 
 
@@ -280,7 +280,7 @@ def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Any) -> I
 def spread_costs(
     s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea: Any, fixed: State
 ) -> None:
-    """Write the cost of every place: the cost of its cheapest way to a goal.
+    """Write the cost of every place: the cost of its cheapest path to a goal.
 
     This is Dijkstra's algorithm with buckets (Dijkstra, 1959; Dial, 1969).
 
@@ -289,7 +289,7 @@ def spread_costs(
         by_sea: cost of entering each place from sea.
         cost: costs of the goals, FAR elsewhere. The result is written here.
         land: scratch space, int64, shape (more than FAR,): for each cost, the set of territories
-            with a way of that cost. The cost of a place is the lowest cost whose set contains it.
+            with a path of that cost. The cost of a place is the lowest cost whose set contains it.
         sea: scratch space like `land`, for squares.
     """
     land[:] = 0

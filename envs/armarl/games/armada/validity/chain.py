@@ -114,7 +114,7 @@ def chain_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _played_since_the_turn_began(s: State) -> Int:
-    """ADA-29: return whether the other players may have gone out during the current turn.
+    """ADA-29: return whether all other players may have become *out* in the current turn.
 
     This happens if an order, which costs a coup, took their last land or gold, or if they played
     their last card. The game then continues until bands are removed or the turn ends.

@@ -54,7 +54,7 @@ def same_options(s: State, blank: State) -> Int:
 
 @kernel
 def seats_are_right(s: State) -> Int:
-    """ADA-9 to ADA-12: return whether the colours (not nobody's) go to the seats in play order."""
+    """ADA-9 to ADA-12: return whether the players' colours go to the seats in play order."""
     lowest = 0 if s.players == 3 else -1
     highest = FOUR - 1 if s.players == 3 else -1
     if s.neutral < lowest or s.neutral > highest:
@@ -221,7 +221,7 @@ def _found(s: State, card: Int) -> Int:
 
 @kernel
 def knowledge_is_right(s: State) -> Int:
-    """ADA-37: return whether the seats' knowledge is true.
+    """ADA-37: return whether the seats' knowledge agrees with the cards.
 
     Cards known to be held are in the hand. Remembered cards are in the deck or were drawn since.
     """

@@ -184,7 +184,7 @@ def _changed(scene: Scene) -> set[str]:
 
 
 def _pieces(found: dict[str, Any], name: str) -> Any:
-    """Return the contents of a square, without a Warrior's value: reading it changes nothing."""
+    """Return the contents of a square without a Warrior's value: a look is not a change."""
     here = found.get(name)
     return {**here, "value": None} if isinstance(here, dict) else here
 
@@ -511,7 +511,7 @@ def _panel(scene: Scene, player: int) -> list[Part]:
 
 
 def _partner(scene: Scene, player: int) -> str:
-    """Return a plus and the sign of a player's partner, or an empty text without a partner."""
+    """Return a plus and the sign of a player's partner, or no text without a partner."""
     sides = scene.game.sides
     partner = next(
         (p for p in range(len(sides)) if p != player and sides[p] == sides[player]), None

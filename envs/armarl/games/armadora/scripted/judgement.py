@@ -133,7 +133,7 @@ def expect_points(s: State, t: State, known: Int) -> None:
 
 @kernel
 def points_in_hand(s: State, player: Int, known: Int) -> Real:
-    """Return the points that a player may still place, or their mean if they are unknown."""
+    """Return the points of Warriors that a player may still place; their mean if unknown."""
     if s.passed[player]:
         return 0.0
     if player != s.to_move:
