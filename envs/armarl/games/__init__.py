@@ -1,1 +1,1 @@
-"""The list of games, `make_game`, and a folder for each game."""
+"""The catalogue of games, `make_game`, and a package for each game."""

@@ -35,7 +35,7 @@ def make_game(name: str, **options: Any) -> Game:
 
 
 def restore_game(name: str, options: Mapping[str, Any]) -> Game:
-    """Make a game from a name and options that were read from a file. Open no other file.
+    """Make a game from a name and options that were read from a file, without opening other files.
 
     Raises:
         ValueError, TypeError: as in `make_game`, or an option is the path of a file.

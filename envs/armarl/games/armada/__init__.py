@@ -51,7 +51,7 @@ from armarl.games.armada.text.tell import tell
 from armarl.games.armada.validity.valid import FAULTS, valid
 
 VERSION = 2
-EARLIER = (1,)  # policies made for these versions can still play: only rules have changed since
+EARLIER = (1,)  # versions whose policies can still play: only rules have changed since then
 VERBS = Verbs(
     start=apply.start,
     legal=apply.legal,
@@ -127,7 +127,7 @@ def make(
 
 
 def restore(**options: Any) -> Game:
-    """Return the game with options that were read from a file.
+    """Return the game with options that were read from a record or policy file.
 
     Like `make`, but the chart and the dice must be given by their content, not by a path, so no
     other file is opened.

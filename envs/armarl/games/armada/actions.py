@@ -4,8 +4,8 @@ One action is one line of the notation on the rules page. An order that needs nu
 chain of decisions: `move A B` names the two places, then `count n` and `gold n` follow as separate
 actions. This keeps the table at 1,480 actions on the standard chart (1,806 with cards and
 enrolment). A table of moves with their numbers would need over a million. An order without numbers
-is a single decision, which keeps games as short as possible. Moves, attacks and voyages each use a
-*border* in one of its two directions, so no id is used for places that do not touch.
+is a single decision, which keeps games as short as possible. Each move, attack or voyage has a
+*border* and one of its two directions, so no id is used for places that do not touch.
 
 Every table lists the families below in this order and leaves out the families of options that are
 off. The first id of each family depends on the chart. It is in the variant's record (`first` in
@@ -95,7 +95,7 @@ def directed_borders(chart: Chart) -> tuple[list[tuple[int, int]], list[tuple[in
 
 
 def families(chart: Chart, cards: bool, enrolment: bool) -> list[ActionFamily]:
-    """Return all action families in the order above. Families of options that are off are empty."""
+    """Return all action families in id order. Families of options that are off are empty."""
     names = chart.places
     land, central = range(TERRITORIES), range(CENTRAL, TERRITORIES)
     sea, places = range(TERRITORIES, len(names)), range(len(names))

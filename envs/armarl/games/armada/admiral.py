@@ -1,9 +1,9 @@
-"""The numbers of the style admiral, which evolution strategies found, not a person.
+"""The numbers of the style admiral, which were found by evolution strategies, not by a person.
 
 Each generation played thousands of games. In every game the current numbers were varied at random.
 The opponents were the other styles, except the held-out style, and the admiral itself. The numbers
-then moved towards the variants that won (evolution strategies: Salimans et al., 2017). The
-win rates of the style are in docs/games/scripted-players.md.
+then moved towards the variants that won (Salimans et al., 2017). The win rates of the style are in
+docs/games/scripted-players.md.
 """
 
 from __future__ import annotations

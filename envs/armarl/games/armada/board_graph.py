@@ -16,8 +16,8 @@ def board_of(chart: Chart) -> Board:
 
     Each place has the features of the observation blocks that have an entry per place, and
     `lair[k]`: 1 if the place is in the lair of the k-th colour, counted in play order from the
-    observer's own. Constant features tell whether the place is sea, has a city, has the Centre
-    post, or has another post.
+    observing seat's own colour. Constant features tell whether the place is sea, has a city, has
+    the Centre post, or has another post.
     """
     places = range(len(chart.places))
     to_land, to_sea = directed_borders(chart)

@@ -20,7 +20,7 @@ from armarl.games.armada.chart.checks import shortened
 DIE_NAMES = ("combat", "gold", "tribes")
 SIDES = 6  # sides of each die
 MOST = 12  # highest face: a find is doubled at most twice, so it stays below the supply of 50
-MAX_BYTES = 2**12  # maximum length of a text, because TOML may take quadratic time to parse
+MAX_BYTES = 2**12  # maximum length of a text, because parsing TOML may take quadratic time
 STANDARD = Path(__file__).with_name("dice.toml")
 
 _FORMS = (
@@ -134,7 +134,7 @@ def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Di
         return _of_text(read_text(Path(source), MAX_BYTES))
     except OSError as error:
         raise type(error)(f"{brief(error)}; {_FORMS}") from error
-    except ValueError as error:  # DiceError is one of them
+    except ValueError as error:  # DiceError is a subclass of ValueError
         raise DiceError(f"{brief(source)}: {error}") from error
 
 

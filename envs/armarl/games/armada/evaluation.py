@@ -5,7 +5,7 @@ sum of its territories, bands, gold, ships and cards, and of its nearness to vic
 win probability of a player is proportional to the sum of the strengths of its colours, unless the
 game is cut short first.
 
-The weights were fitted by maximum likelihood of the winners, on positions from games between greedy
+The weights were fitted to the winners by maximum likelihood, on positions from games between greedy
 players that played 5, 20 or 50 percent of their actions at random, with and without cards. The
 weights for two players come from games of an earlier greedy player. Weights fitted to all games of
 the current player were no better.
@@ -40,7 +40,8 @@ from armarl.games.armada.state import (
 
 MOST_MEN = 5  # maximum number of bands counted on a post
 
-# The columns of WEIGHTS. Each weight adds to the logarithm of a colour's strength for ...
+# The columns of WEIGHTS. Each weight is added to the logarithm of a colour's strength for the item
+# named here.
 (
     HOLDS_LAIR,  # owning at least 4 territories of any lair
     POST,  # each post owned
@@ -51,7 +52,7 @@ MOST_MEN = 5  # maximum number of bands counted on a post
     ONE_SHORT,  # being one territory short of victory (ADA-27)
     VICTORY,  # being in victory without a claim that is due (ADA-28)
     CLAIM,  # being in victory with a claim that is due
-    CLAIM_AHEAD,  # each colour whose turn comes before that due claim is judged
+    CLAIM_AHEAD,  # each colour whose turn comes before the due claim is judged
     BAND,  # each band on the board
     BAND_OUT,  # each band outside the colour's own lair, in addition to BAND
     GOLD,  # each piece of gold on the colour's territories and ships
@@ -150,7 +151,7 @@ def _log_strength(s: State, colour: Int, fixed: State) -> Real:
 
 @kernel
 def _worth_of_pieces(s: State, row: Int, colour: Int) -> Real:
-    """Return the part of the weighted sum for bands, gold and ships."""
+    """Return the terms of the weighted sum for bands, gold and ships."""
     bands, at_home, gold, crews = 0, 0, 0, 0
     for place in range(s.places):
         own = s.owner[place] == colour
@@ -182,7 +183,7 @@ def _bands_on_posts(s: State, colour: Int, fixed: State) -> Int:
 
 @kernel
 def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int, fixed: State) -> Real:
-    """Return the part of the weighted sum for nearness to victory and for a claim (ADA-27, 28)."""
+    """Return the terms of the weighted sum for nearness to victory and a claim (ADA-27, 28)."""
     missing = _missing(s, colour, owned, fixed)
     if missing > 1:
         return 0.0

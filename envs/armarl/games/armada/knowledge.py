@@ -26,8 +26,8 @@ from armarl.games.armada.state import ANSWER_CARDS, ANSWERS, CARDS, COPIES, PEEK
 
 HELD, LACKED = 1, -1  # values of the state's field `answers`; 0: unknown
 _MOST_DEALS = 4096  # maximum number of attempts to deal hidden hands that agree with the knowledge
-# If no attempt succeeds, cards are swapped: this number of swaps per card in the other hands, and
-# more as long as contradictions remain, up to this maximum.
+# If no attempt succeeds, cards are swapped: _MIXING swaps per card in the other hands, and more as
+# long as contradictions remain, up to _MOST_SWAPS.
 _MIXING, _MOST_SWAPS = 4, 4096
 
 
@@ -70,8 +70,8 @@ def note_play(s: State, seat: Int, card: Int) -> None:
 def remember_looked(s: State, seat: Int) -> None:
     """ADA-32: update the memory of a seat whose strategist has looked at the deck.
 
-    The cards looked at are in the deck. The remembered cards are also in the deck, except for as
-    many as other seats have drawn.
+    The cards looked at are in the deck. The remembered cards are also in the deck, except for the
+    number of cards that other seats have drawn since.
     """
     drawn = 0
     for other in range(s.players):
@@ -144,8 +144,8 @@ def determinise(s: State, seat: Int, number: Int) -> None:
 
 # The cards that a seat has not seen are laid out in the array `deck`: first the deck's cards below
 # the known top, then, from index `deck_size` on, the other hands, the lowest seat first. A *cell*
-# is an index of this array. CARDS is added to a card to mark that the seat remembers it: it is in
-# the deck, or another seat drew it after the seat saw it.
+# is an index of this array. CARDS is added to a card to mark that the seat remembers it. A marked
+# card is in the deck, or another seat drew it after the seat saw it.
 
 
 @kernel
@@ -154,7 +154,7 @@ def _deal_unseen(s: State, seat: Int) -> None:
 
     The hands are dealt again until they agree with the seat's knowledge, so all deals that agree
     are equally likely. A few attempts are usually enough. If the knowledge is so unusual that none
-    of _MOST_DEALS attempts agrees, cards are swapped until the deal agrees.
+    of _MOST_DEALS attempts agrees, cards are swapped (see `_put_right`).
     """
     known = known_top(s, seat)
     unseen = _lay_out(s, seat, known)
@@ -172,7 +172,7 @@ def _deal_unseen(s: State, seat: Int) -> None:
 
 @kernel
 def _deal_cells(s: State, known: Int, first: Int, end: Int) -> None:
-    """Draw random ones of the unseen cards 0 to `end - 1` for the positions `first` to `end - 1`.
+    """Fill positions `first` to `end - 1` with random cards from the unseen cards 0 to `end - 1`.
 
     This is the part of a Fisher-Yates shuffle that these positions need. `_cell` gives the cell of
     each position.
@@ -223,8 +223,9 @@ def _swap(s: State, a: Int, b: Int) -> None:
 def _put_right(s: State, seat: Int, known: Int, unseen: Int) -> None:
     """Swap cards at random until all hands agree with the seat's knowledge.
 
-    No swap adds contradictions. Once there are none, the swaps are a random walk over the deals
-    that agree (Metropolis et al. 1953), which visits all of them equally often.
+    There are at most _MOST_SWAPS swaps. No swap adds contradictions. Once there are none, the swaps
+    are a random walk over the deals that agree (Metropolis et al. 1953), which visits all of them
+    equally often.
     """
     in_hands = known + unseen - s.deck_size
     faults = 0

@@ -1,8 +1,8 @@
 """Observations of Armada: their named parts, called blocks, and the functions that write them.
 
-A seat sees the four colours in play order, nobody's colour included. The first is one of its own
-colours: the colour that decides, if that colour belongs to the seat, and otherwise the seat's next
-colour in play order. Places have the order of the chart (`Chart.places`).
+An observation lists all four colours in play order, even a colour that no player has. The first is
+one of the seat's own colours: the colour that decides, if that colour belongs to the seat, and
+otherwise the seat's next colour in play order. Places have the order of the chart (`Chart.places`).
 `armarl.core.observation_blocks` joins the blocks into one flat observation.
 """
 
@@ -88,7 +88,7 @@ class View(NamedTuple):
 
 @kernel
 def perspective(s: State, seat: int) -> Any:
-    """Return the colour that comes first in a seat's observation, one of the seat's own."""
+    """Return the colour that comes first in a seat's observation: one of the seat's own colours."""
     colour = acting_colour(s)
     if s.stage == ANSWER_RAID:
         colour = (s.colour[0] + s.asked) % FOUR

@@ -13,12 +13,12 @@ from armarl.compiler.types import Int, State
 PANEL = ("greedy:style=admiral", "greedy:style=balanced", "greedy:style=raider")
 HELD_OUT = ("greedy:style=brawler",)
 
-# The best search method. It plays out with the scripted player; random playouts are useless here.
+# The best search method. Its playouts use the scripted player; random playouts are useless here.
 BEST_SEARCH = "rollout"
 
-# Better settings than the defaults for the other methods: playouts of one or two turns by the
-# scripted player. Only a few of about forty legal actions are worth trying, so the search tries
-# the scripted player's choice first.
+# Settings that are better than the defaults for the other search methods. The scripted player plays
+# playouts of one or two turns. Of about forty legal actions, only a few are worth trying, so the
+# search tries the scripted player's choice first.
 _SCRIPTED: Mapping[str, Any] = {"scripted": 1.0, "depth": 20, "led": True}
 SEARCH: Mapping[str, Mapping[str, Any]] = {
     "grave": _SCRIPTED,
@@ -31,6 +31,6 @@ LAST_RESORTS = ("end",)  # actions that give something up: `end` gives up coups 
 
 @kernel
 def progress(s: State, seat: int) -> Int:
-    """Return the number of rounds that have begun, the same for all seats (preliminary turn: 0)."""
+    """Return the number of rounds that have begun (the same for all seats; 0 before the first)."""
     colours = 3 if s.players == 3 else 4  # colours that take turns (ADA-10 to ADA-12)
     return 0 if s.turn < 0 else 1 + s.turn // colours

@@ -5,8 +5,8 @@ number generator. A variant (the game with one set of options) has one record of
 dice and the parts of the chart that the rules need, so that the compiled rules work for every chart
 and all dice. The numbers `ADA-n` refer to the rules page.
 
-An order may need several decisions in a row, such as `move A B`, `count 5` and `gold 2`. They are
-called a *chain*, and the state has fields for the chain under way.
+An order may need several decisions in a row, such as `move A B`, `count 5` and `gold 2`. These
+decisions are called a *chain*. The state has fields for the chain under way.
 
 Places are numbered as in the chart: 52 territories (lairs in play order, seven each, then the 24
 central ones), then the sea squares. Colours are 0 to 3 in play order. Small integers are
@@ -36,12 +36,12 @@ from armarl.games.armada.chart.loading import COLOURS, POSTS
 from armarl.games.armada.dice import DIE_NAMES, SIDES
 
 MAX_PLAYERS = 4
-PLACE_ROOM = 128  # length of arrays with an entry per place: a multiple of 64, the bits of a set
+PLACE_ROOM = 128  # length of arrays with an entry per place: a multiple of the 64 bits of a set
 MAX_PLACES = TERRITORIES + MOST_SQUARES
 LAIR = CENTRAL // len(COLOURS)  # territories per lair
 FOUR = len(COLOURS)  # number of colours, and of lairs
 CENTRALS = TERRITORIES - CENTRAL
-# The territories of each lair, and of the central group, as bits of an integer.
+# The territories of each lair, and of the central group, as sets (the bits of an integer).
 LAIR_SETS = np.array(
     [((1 << LAIR) - 1) << (lair * LAIR) for lair in range(FOUR)]
     + [((1 << CENTRALS) - 1) << CENTRAL]
@@ -66,7 +66,7 @@ NO_CLAIM, NEW_CLAIM, CLAIM_DUE = np.arange(3)
 # again for each Python int.
 
 COMBAT_DIE, GOLD_DIE, TRIBES_DIE = np.arange(len(DIE_NAMES))  # ADA-7
-MOST_FACES = 4  # capacity for the throws between two decisions, of which there are at most two
+MOST_FACES = 4  # capacity for the faces thrown between two decisions; at most two are thrown
 
 # ADA-32
 CARDS = len(CARD_NAMES)
@@ -202,9 +202,9 @@ STATE = record_type(
         ("deck", np.int8, ALL_CARDS),
         ("deck_size", np.int8),
         # Knowledge of cards that were seen or asked for (see `knowledge`).
-        ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # seen and left in the deck by a seat
-        ("drawn", np.int8, (MAX_PLAYERS, MAX_PLAYERS)),  # drawn since then by each other player
-        ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # cards known to be held or lacked
+        ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # seen by a seat and left in the deck
+        ("drawn", np.int8, (MAX_PLAYERS, MAX_PLAYERS)),  # cards drawn later by each other player
+        ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # HELD, LACKED or 0 (unknown) for each player
         # The variant, and the winner.
         ("seat_of", np.int8, FOUR),  # the player of each colour, or -1
         ("neutral", np.int8),  # ADA-12: nobody's colour, or -1
@@ -311,7 +311,7 @@ def posts_owned(owned: Int, fixed: State) -> Int:
 
 @inlined
 def enemy_cities_owned(s: State, owned: Int, colour: Int, fixed: State) -> Int:
-    """ADA-27: count the cities in the set `owned` that lie in lairs of enemies of `colour`."""
+    """ADA-27: count the cities in the set `owned` that are in lairs of enemies of `colour`."""
     n = 0
     for lair in range(FOUR):
         if is_enemy(s, colour, lair):
@@ -338,7 +338,7 @@ def lairs_held(owned: Int) -> Int:
 def border_from(border: Int, fixed: State) -> Int:
     """Return the place that a border starts from.
 
-    The borders to land are sorted by this place, and so are the borders to sea. So a binary search
+    Both the borders to land and the borders to sea are sorted by this place, so a binary search
     finds it.
     """
     by_land = border < fixed.sea_borders[0]
@@ -375,7 +375,7 @@ def flip_ship(s: State, place: Int) -> None:
 
 @kernel
 def tribes_on(s: State, place: Int) -> Int:
-    """ADA-21: return the number of tribes on a place. They live only in central territories."""
+    """ADA-21: return the number of tribes on a place. Only central territories have tribes."""
     return np.int64(s.tribes[place - CENTRAL]) if CENTRAL <= place < TERRITORIES else np.int64(0)
 
 
@@ -409,7 +409,7 @@ def room(s: State, place: Int) -> Int:
 
 @kernel
 def may_enter(s: State, place: Int, colour: Int) -> Int:
-    """ADA-18, ADA-19: return whether bands may enter cleared land, or a ship with room for them.
+    """ADA-18, ADA-19: return whether bands may enter a place: cleared land, or a ship with room.
 
     Bands of another colour prevent entering. Cleared land is explored and has no tribes.
     """

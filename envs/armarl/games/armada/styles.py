@@ -77,7 +77,7 @@ _BALANCED: Numbers = _CALM | {
     column.ODDS: 2,
 }
 # The differences of each style from the conqueror: one entry for all tables, or one per table. A
-# table is a number of players, without or with cards.
+# table here is a number of players (2, 3 or 4), without or with cards.
 _STYLES: Mapping[str, tuple[Numbers, ...]] = {
     "conqueror": ({},),
     "raider": (_CALM | {column.CITY_GOAL: 2},),
@@ -100,7 +100,7 @@ _STYLES: Mapping[str, tuple[Numbers, ...]] = {
     "admiral": admiral.AT_TABLES,
 }
 GREEDY_STYLES = tuple(_STYLES)
-HELD_OUT_STYLE = "brawler"  # never train against it
+HELD_OUT_STYLE = "brawler"  # no policy is trained against this style
 
 
 def _rows(style: Numbers) -> list[list[int]]:
@@ -122,7 +122,7 @@ table, then by stance."""
 
 
 def _first_rows() -> Iterator[list[int]]:
-    """Yield, for each style, the first row of each table in STYLES."""
+    """Yield, for each style, the index in STYLES of the first row of each table."""
     first = 0
     for style in _STYLES.values():
         ways = len(style)  # 1 if all tables share their rows, else the number of tables
@@ -131,4 +131,5 @@ def _first_rows() -> Iterator[list[int]]:
 
 
 FIRST_ROWS = np.array(list(_first_rows()))
-"""The index in STYLES of the row of the first stance, int64, shape (styles, tables)."""
+"""The index in STYLES of the first row of each style and table, int64, shape (styles, tables). The
+row is that of the first stance."""

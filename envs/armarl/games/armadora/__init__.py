@@ -88,8 +88,8 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
     blank["players"], blank["advanced"], blank["peek"] = players, advanced, peek
     blank["board"] = board
     options: dict[str, Any] = {"advanced": advanced, "peek": peek}
-    # The option `board` is omitted for the whole board, because files that are older than the mini
-    # board do not contain it.
+    # The option `board` is omitted for the whole board, because files that were written before the
+    # mini board was added do not contain it.
     if board != WHOLE:
         options |= {"board": BOARD_NAMES[board]}
     return Game(
@@ -120,7 +120,7 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
 
 
 def deals(game: Game) -> States:
-    """Return a start state for each arrangement of the gold on a small board (ARM-6)."""
+    """Return a start state for each arrangement of the gold on the mini board (ARM-6, ARM-35)."""
     board = game.blank["board"]
     mines = int(state.GOLD_MINES[board])
     spread = list(permutations(state.PILES[:mines]))

@@ -1,9 +1,10 @@
 """The board of Armadora: squares, mines, lines, and small sets of squares.
 
-A set of squares is a word: an int64 with one bit per square. The square in `row` and `column` is
-bit `row * 8 + column`. A set of lines or palisades is two such words. A bit of `east` is the line
-on the right side of the square, and a bit of `south` the line below the square. Small sets are
-connected sets of fewer than four squares, which palisades may not close off (ARM-12).
+A set of squares is a bitboard: an int64 with one bit per square. The square in `row` and `column`
+is bit `row * 8 + column`. A set of lines or palisades is two bitboards, `east` and `south`. A bit
+of `east` is the line on the right side of the square, and a bit of `south` is the line below the
+square. Small sets are connected sets of fewer than four squares, which palisades may not close off
+(ARM-12).
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ ALL_SITES = sum(1 << int(square) for square in SITE_SQUARES)
 ALL_EAST = sum(1 << square for square in range(SQUARES) if square % COLUMNS < COLUMNS - 1)
 ALL_SOUTH = sum(1 << square for square in range(SQUARES - COLUMNS))
 
-# ARM-3: 35 lines between columns, then 32 between rows, each as (left or upper, right or lower).
+# ARM-3: 35 lines between columns, then 32 between rows. A line is a pair of squares: the left or
+# upper one, then the right or lower one.
 LINE_SQUARES = tuple(
     [(square, square + 1) for square in range(SQUARES) if ALL_EAST >> square & 1]
     + [(square, square + COLUMNS) for square in range(SQUARES) if ALL_SOUTH >> square & 1]
@@ -48,7 +50,7 @@ def _neighbours(square: int) -> list[int]:
 
 
 def _small_sets() -> list[frozenset[int]]:
-    """Return all connected sets of fewer than four squares: 40 + 67 + 166 = 273."""
+    """Return all connected sets of one square (40 sets), two squares (67) and three (166)."""
     size = {frozenset([square]) for square in range(SQUARES)}
     sets = set(size)
     for _ in range(SMALLEST_TERRITORY - 2):
@@ -58,10 +60,10 @@ def _small_sets() -> list[frozenset[int]]:
 
 
 def _small_set_tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays, `east` and `south` words, with a row for each line.
+    """Return two arrays of bitboards, `east` and `south`, with a row for each line.
 
-    A row has, for each small set next to the line, all lines around this set. Rows are padded with
-    words that contain all lines.
+    A row has an entry for each small set next to the line: the set of all lines around this small
+    set. Rows are padded with -1, which contains all lines.
     """
     east, south = [], []
     sets_at_line: list[list[int]] = [[] for _ in range(LINES)]
@@ -81,7 +83,7 @@ def _small_set_tables() -> tuple[np.ndarray, np.ndarray]:
 
 SETS_EAST, SETS_SOUTH = _small_set_tables()
 
-# ARM-35: the whole board, or a corner of the board, separated from the rest by palisades.
+# ARM-35: the two boards. The mini board is a corner of the whole board, closed off by palisades.
 BOARD_NAMES = ("whole", "mini")
 WHOLE, MINI = range(2)
 MINI_SQUARES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2")
@@ -89,7 +91,7 @@ MINI_PALISADE = "b1-c1"  # a palisade inside the corner from the start
 
 
 def _words(lines: list[int]) -> tuple[int, int]:
-    """Return the `east` and `south` words of a set of lines."""
+    """Return the `east` and `south` bitboards of a set of lines."""
     return sum(int(LINE_EAST[line]) for line in lines), sum(int(LINE_SOUTH[line]) for line in lines)
 
 
@@ -101,7 +103,7 @@ def _with_ends_inside(number: int) -> list[int]:
 
 _STANDING = [*_with_ends_inside(1), LINE_NAMES.index(MINI_PALISADE)]
 _MINI_FREE = sum(1 << SQUARE_NAMES.index(name) for name in SITE_NAMES if name in MINI_SQUARES)
-# The start position of each board: free squares, palisades, and lines with no palisade allowed.
+# The start position of each board: free squares, palisades, and lines that take no palisade.
 START_FREE = np.array([ALL_SITES, _MINI_FREE])
 START_EAST, START_SOUTH = np.array([(0, 0), _words(_STANDING)]).T.copy()
 START_BARRED_EAST, START_BARRED_SOUTH = np.array([(0, 0), _words(_with_ends_inside(0))]).T.copy()

@@ -32,8 +32,8 @@ from armarl.games.armadora.state import only_on, side_count, side_of, sum_on, te
     MOVE,  # value of being the side to move, in gold
     SCALE,  # log odds of winning for each standard deviation of the lead in gold
 ) = range(8)
-# Fitted to the winners of games by maximum likelihood. The rows are two sides and three sides, each
-# with the base game and the advanced rules. See `docs/games/scripted-players.md`.
+# Fitted to the winners of games by maximum likelihood (see `docs/games/scripted-players.md`). Two
+# rows for each number of sides (2, 3): the base game, then the advanced rules.
 WEIGHTS = np.array(
     [
         [0.600, 0.0185, 0.108, 0.951, 3.95, 1.09, 0.126, 1.510],
@@ -85,7 +85,7 @@ def _squares_of(s: State, side: Int) -> Int:
 
 @kernel
 def _points_in_hand(s: State, side: Int) -> Int:
-    """Return the points that a side may still place."""
+    """Return the points of the Warriors that a side may still place."""
     points: Int = 0
     for player in range(s.players):
         if side_of(s, player) == side and not s.passed[player]:
@@ -123,7 +123,7 @@ def _points_around(
 ) -> tuple[Any, Any, Any, Any]:
     """Return the points of three sides and the free squares around a mine.
 
-    Each square is weighted by its number of steps from the mine.
+    Each square is weighted by its distance from the mine in steps.
     """
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(s, ring)

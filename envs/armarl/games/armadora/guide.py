@@ -113,7 +113,7 @@ def warnings(game: Game, state: State) -> dict[str, str]:
 
 
 def question(game: Game, state: State) -> tuple[str, list[int]]:
-    """Return the question for the seat to move, and the cells in question (none in Armadora)."""
+    """Return the question for the seat to move, and the cells that it is about (always none)."""
     if state["stage"] == OVER:
         return "", []
     stage = STAGE_NAMES[state["stage"]]

@@ -63,9 +63,10 @@ def unseen(s: State, player: Int, v: Int, known: Int) -> Int:
 
 @kernel
 def determinise(s: State, seat: Int, number: Int) -> None:
-    """Replace all information hidden from a seat by a random deal that agrees with the rest.
+    """Replace all information hidden from a seat by a random deal that agrees with its knowledge.
 
-    `s` may be a concealed state. `number` (int64) seeds both the deal and the state's future.
+    `s` may be a concealed state. `number` (int64) seeds both the deal and the state's random number
+    generator.
     """
     seed(s, number)
     if s.stage == OVER:
@@ -102,7 +103,7 @@ def _deal_hidden(s: State, player: Int, pool: Any, hidden: Int) -> None:
 
 @kernel
 def _deal_own_hidden(s: State, seat: Int, known: Int, hidden: Int) -> None:
-    """Deal the seat's own hidden Warriors. Without `peek`, the seat knows only its hand."""
+    """Deal values to the seat's own Warriors that it may not look at again (without `peek`)."""
     hand = s.hand[seat]
     for v in range(VALUES):  # the hand temporarily holds the pool of hidden Warriors
         hand[v] = unseen(s, seat, v, known) - hand[v]

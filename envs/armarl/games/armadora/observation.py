@@ -2,9 +2,9 @@
 
 A seat sees itself first, then the others clockwise. Sites are the squares without a mine. Lines and
 sites are in the order of the action table. Squares are in order row by row. Values of a territory
-are repeated at each of its squares. `armarl.core.observation_blocks` joins the blocks to one flat
-observation. The module `survey`, the input of learned position evaluators, uses some of the blocks
-and of the functions that write them.
+are repeated at each of its squares. `armarl.core.observation_blocks` joins the blocks into one flat
+observation. The module `survey` (the input of learned position evaluators) uses some of the blocks
+and some of the functions that write them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _STAGES = len(STAGE_NAMES)
 _MOST_OF_VALUE = (11.0, 2.0, 1.0, 1.0, 1.0)  # maximum number of Warriors of each value in a hand
 _MOST_WARRIORS = 16
 _POINTS_SCALE = 5.0
-_MOST_POINTS = 28  # points of all Warriors of a player with the reinforcement
+_MOST_POINTS = 28  # points of all of a player's Warriors and its reinforcement
 
 BOARD = Board(
     shape=(ROWS, COLUMNS),
@@ -293,7 +293,8 @@ def _territories(
     gold_there = gold_digits(s)
     squares = territory(s, CENTRE)  # the flood fill needs the fewest steps from the middle
     _territory(s, view, squares, CENTRE, gold_there, size, free, gold, points, hidden)
-    _everywhere(s, CENTRE, size, free, gold, points, hidden)  # as if there were only this territory
+    # Fill all squares as if there were only this territory. The loop corrects the other squares.
+    _everywhere(s, CENTRE, size, free, gold, points, hidden)
     remaining = ALL_SQUARES & ~squares
     while remaining:
         squares = territory(s, remaining & -remaining)
@@ -316,7 +317,7 @@ def _territory(
     points: Target,
     hidden: Target,
 ) -> None:
-    """Write the values of the territory `squares` at the one square of `where`."""
+    """Write the values of the territory `squares` at a single square, the only one in `where`."""
     square = lowest(where)
     size.out[square] = count(squares) * size.unit
     free.out[square] = count(squares & s.free) * free.unit
@@ -337,7 +338,7 @@ def _everywhere(
     points: Target,
     hidden: Target,
 ) -> None:
-    """Copy the values at the one square of `where` to all squares."""
+    """Copy the values at a single square, the only one in `where`, to all squares."""
     square = lowest(where)
     _fill(size.out, 0, square)
     _fill(free.out, 0, square)
@@ -367,7 +368,7 @@ def _at_each(
     points: Target,
     hidden: Target,
 ) -> None:
-    """Copy the values at the one square of `where` to a set of squares.
+    """Copy the values at a single square, the only one in `where`, to a set of squares.
 
     One loop writes all blocks. With a loop for each block, the CPU would mispredict the end of each
     loop.

@@ -9,15 +9,15 @@ from armarl.compiler.bits import count
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 
-# Opponents that `armarl.arena.panel` adds to those of all games, to evaluate a player. The players
-# in HELD_OUT are for evaluation only: never train against them.
+# The opponents against which `armarl.arena.panel` evaluates a player, in addition to those of every
+# game. The players in HELD_OUT are for evaluation only: never train against them.
 PANEL = ("greedy:style=settler", "greedy:style=bold", "ismcts:300")
 HELD_OUT = ("greedy:style=hoarder", "grave:300")
 
 LAST_RESORTS = ("pass",)  # actions that give something up: passing ends a player's game (ARM-14)
 
-# Better search settings than the defaults: gold is part of the reward, and in playouts no player
-# passes while it has a Warrior to place.
+# Search settings that are better than the defaults. The reward includes the gold, and in playouts
+# no player passes while it has another action.
 SEARCH: Mapping[str, Mapping[str, Any]] = {"grave": {"margin_share": 0.8, "patient": True}}
 
 

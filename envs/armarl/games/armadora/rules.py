@@ -267,7 +267,7 @@ def _place_palisade(s: State, line: Int) -> None:
     s.palisades_left -= 1
     free_east, free_south = ~s.east, ~s.south
     barred_east, barred_south = 0, 0
-    for i in range(SETS_EAST.shape[1]):  # without branches LLVM can process eight sets together
+    for i in range(SETS_EAST.shape[1]):  # no branches: LLVM processes eight sets at a time
         east, south = SETS_EAST[line, i] & free_east, SETS_SOUTH[line, i] & free_south
         barred_east |= east if south == 0 and east & (east - 1) == 0 else 0
         barred_south |= south if east == 0 and south & (south - 1) == 0 else 0
@@ -300,7 +300,7 @@ def _use_power(s: State, action: Int) -> None:
 
 @inlined
 def _go_on_after_palisade(s: State) -> None:
-    """ARM-13: after the first palisade of a turn allow a second one, if possible."""
+    """ARM-13: after the first palisade, allow a second one if possible. Otherwise end the turn."""
     if s.stage != SECOND_PALISADE and can_place_palisade(s):
         s.stage = SECOND_PALISADE
     else:

@@ -1,9 +1,9 @@
-"""The layout of a state of Armadora, and basic functions of squares and sides.
+"""The layout of a state of Armadora, and basic functions for squares and sides.
 
 A state is one record of type `STATE` with all data of a game: the board, the hidden hands, the
 options and the random number generator. The numbers `ARM-n` refer to the rules page. Sets of
-squares are int64 bit words (see `board`). "Digits" are three such sets, which hold a small number
-for each square (see `digits_of`).
+squares are bitboards (see `board`). "Digits" are three sets of squares that together store a number
+from 0 to 7 for each square (see `digits_of`).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ STATE = record_type(
         ("advanced", np.uint8),
         ("peek", np.uint8),
         ("board", np.uint8),  # the index in BOARD_NAMES
-        ("spare", np.uint8, 5),  # fills a gap, whose bytes a copy would leave undefined
+        ("spare", np.uint8, 5),  # explicit padding: a copy leaves the bytes of a gap undefined
     ],
 )
 
@@ -91,7 +91,7 @@ _EACH_BYTE, _SIDE_BY_SIDE = np.uint64(0x0101010101010101), np.uint64(0x010204081
 
 @inlined
 def _lowest_of_each(word: Int) -> Int:
-    """Return the lowest bits of a word's 8 bytes as 8 adjacent bits, with one multiplication."""
+    """Return the lowest bit of each of the 8 bytes of `word` as 8 adjacent bits."""
     return np.int64(((word & _EACH_BYTE) * _SIDE_BY_SIDE) >> np.uint64(56))
 
 
@@ -99,8 +99,8 @@ def _lowest_of_each(word: Int) -> Int:
 def digits_of(numbers: Any) -> tuple[Any, Any, Any]:
     """Return numbers below 8, one per square, as three sets of squares (digits).
 
-    The sets contain the squares whose number has the binary digit 1, 2 or 4. Operations on the sets
-    count or compare all numbers at the same time.
+    The three sets contain the squares whose number has the binary digit 1, 2 and 4. One operation
+    on a set processes all squares at the same time.
     """
     ones, twos, fours = 0, 0, 0
     for row in range(0, SQUARES, 8):
@@ -113,14 +113,14 @@ def digits_of(numbers: Any) -> tuple[Any, Any, Any]:
 
 @inlined
 def only_on(digits: Any, squares: Int) -> tuple[Any, Any, Any]:
-    """Return digits with the same numbers on a set of squares, and with 0 on all others."""
+    """Return `digits` with the number 0 on all squares outside a set of squares."""
     ones, twos, fours = digits
     return ones & squares, twos & squares, fours & squares
 
 
 @inlined
 def equal_to(digits: Any, number: Int) -> Int:
-    """Return the squares with this number."""
+    """Return the set of squares whose number is `number`."""
     ones, twos, fours = digits
     squares = ones if number & 1 else ~ones
     squares &= twos if number & 2 else ~twos
@@ -136,7 +136,7 @@ def sum_on(digits: Any, squares: Int) -> Int:
 
 @inlined
 def connected(squares: Int, east: Int, south: Int) -> Int:
-    """Return all squares connected to `squares` through the lines in the words `east`, `south`."""
+    """Return all squares connected to `squares` through the lines in the sets `east`, `south`."""
     while True:
         grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
         grown |= ((grown & south) << COLUMNS) | ((grown >> COLUMNS) & south)

@@ -6,7 +6,7 @@ import numpy as np
 
 # The columns of STYLES.
 (
-    WALLS,  # added to the value of a palisade, to compare it with the placing of a Warrior
+    WALLS,  # added to the value of a palisade when it is compared with placing a Warrior
     BIG,  # added to the value of placing a Warrior, for each of its points above 1
 ) = range(2)
 GREEDY_STYLES = ("balanced", "builder", "settler", "bold", "hoarder")

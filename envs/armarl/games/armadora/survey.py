@@ -4,8 +4,8 @@ The mines are the prizes of the game. A ring of a mine is the set of squares at 
 counted in steps over lines without a palisade. For each ring, the survey gives the pieces there,
 and the number of lines that lead farther away. Palisades therefore matter before they close a
 territory. The core of a mine is the set of squares that stay connected with the mine until the end
-of the game. The survey contains only information that the seat may see. The seat comes first, then
-the others clockwise, as in the observation.
+of the game. The survey contains only information that the observing seat may see. This seat comes
+first, then the others clockwise, as in the observation.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from armarl.games.armadora.state import (
     territory,
 )
 
-RINGS = 7  # rings 1, 2, ... steps from a mine; the last ring includes all farther squares
+RINGS = 7  # rings at 1, 2, ... steps from a mine; the last ring includes all farther squares
 WAYS = 3  # number of rings for which the lines that lead farther away are counted
 _MOST_WARRIORS = 16
 _MOST_POINTS = 28
@@ -106,7 +106,7 @@ def _stakes(s: State, view: View, stakes: Target) -> None:
 
 @part
 def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
-    """Count the lines in the words `east` and `south` that lead out of `squares`."""
+    """Count the lines in the sets `east` and `south` that lead out of `squares`."""
     across, down = squares ^ (squares >> 1), squares ^ (squares >> COLUMNS)
     return count(across & east) + count(down & south)
 
@@ -326,7 +326,7 @@ blocks.add(
 
 @part
 def _points_in_hand(s: State, view: View, player: int) -> float:
-    """Return the points that a player may still place.
+    """Return the points of the Warriors that a player may still place.
 
     For the observing seat the points are exact. For another player they are the mean value of the
     Warriors that the seat cannot see, times the size of the hand.

@@ -1,4 +1,4 @@
-"""The draft of a chart as read, and the checks that turn it into a `Chart` (ADA-1 to ADA-5)."""
+"""The unchecked draft of a chart, and the checks that turn it into a `Chart` (ADA-1 to ADA-5)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST = {
     "borders": MOST_BORDERS,
 }
 TIMES = 20
-MAX_NAME = 40  # characters
+MAX_NAME = 40  # maximum length of a name in characters
 _MARKUP = frozenset('<>&"()')  # not allowed in names, because names are part of SVG pictures
 
 
@@ -81,7 +81,7 @@ def check_sizes(territories: int, sea: int, borders: int) -> None:
 
 @dataclass
 class Draft:
-    """A chart as read, before the checks, with the source location of each item for messages."""
+    """A chart as it was read, before the checks, with the source location of each item."""
 
     territories: list[tuple[Territory, str]] = field(default_factory=list)
     sea: list[tuple[str, str]] = field(default_factory=list)

@@ -63,7 +63,7 @@ class Chart:
     """A checked chart, made by `load_chart`.
 
     Two charts are equal if their territories, sea squares and borders are equal. The map and the
-    text do not count.
+    text are not compared.
 
     Attributes:
         territories: the 52 territories: lairs in play order, then the central group.
@@ -127,9 +127,9 @@ class Chart:
     def farthest(self) -> tuple[int, ...]:
         """ADA-12: for each lair, in play order, the lair that is farthest from it.
 
-        The distance between two lairs is the sum of the shortest ways from each city of one to each
-        city of the other. If several lairs are farthest, the next but one in play order is chosen
-        if it is one of them, else the next one.
+        The distance between two lairs is the sum of the lengths of the shortest paths from each
+        city of one to each city of the other. If several lairs are farthest, the next but one in
+        play order is chosen if it is one of them, else the next one.
         """
         ways = {city: self.ways_from(city) for lair in self.cities for city in lair}
 
@@ -141,7 +141,7 @@ class Chart:
         return tuple(max(others[lair], key=partial(apart, lair)) for lair in lairs)
 
     def ways_from(self, start: int) -> list[int]:
-        """Count the borders crossed on the shortest way to each place, over land and sea.
+        """Count the borders crossed on the shortest path to each place, over land and sea.
 
         The distance of an unreachable place is the number of places.
         """

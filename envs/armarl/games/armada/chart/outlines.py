@@ -16,7 +16,7 @@ from armarl.games.armada.chart.geography import Chart, Raster
 
 SIZE = 1120.0
 ROUNDS = 12  # rounds of smoothing
-ROUGHNESS = 0.13  # roughness of coasts, as a fraction of each stretch's length
+ROUGHNESS = 0.13  # roughness of coasts, as a fraction of each segment's length
 FRAME = -1  # the area outside the map
 
 Corner = tuple[int, int]  # column and row of a corner between cells
@@ -45,7 +45,7 @@ class Outlines:
     # --- shapes to draw --------------------------------------------------------------------------
 
     def coasts(self, island: str) -> list[list[Point]]:
-        """Return the closed coastlines of an island, ragged like real ones."""
+        """Return the closed coastlines of an island, ragged like real coasts."""
         members = {i for i, t in enumerate(self._chart.territories) if t.island == island}
         loops = self._loops(members)
         return [_ragged(self._points[corner] for corner in loop) for loop in loops]
@@ -55,7 +55,7 @@ class Outlines:
         return [[self._points[c] for c in loop] for loop in self._loops({place})]
 
     def borders(self, sea: bool) -> list[list[Point]]:
-        """Return the lines between sea squares, or the lines between territories."""
+        """Return the lines between sea squares (if `sea`), or the lines between territories."""
         is_sea = self._is_sea
         shown = {
             edge for edge, (a, b) in self._edges.items() if a != FRAME and b != FRAME and a < b
@@ -120,7 +120,7 @@ class Outlines:
         ]
 
     def _directed_edges(self) -> dict[Edge, tuple[int, int]]:
-        """Return the edges between different places, in both directions.
+        """Return the cell edges that separate different places, in both directions.
 
         Each edge maps to the place on its right and the place on the other side.
         """
@@ -227,9 +227,9 @@ def _lines(edges: Iterable[Edge]) -> list[list[Corner]]:
 
 
 def _ragged(loop: Iterable[Point]) -> list[Point]:
-    """Move the middle of each stretch of a closed line at random, twice.
+    """Divide each segment of a closed line at a randomly moved middle, twice.
 
-    The start of a stretch seeds its randomness, so a chart is always drawn alike.
+    The start of a segment seeds its random numbers, so every drawing of a chart is the same.
     """
     points = list(loop)
     for level in range(2):

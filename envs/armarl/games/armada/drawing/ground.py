@@ -1,6 +1,6 @@
 """The fixed parts of Armada's picture: an old sea chart, drawn from the map of a `Chart`.
 
-A `Ground` contains the chart's shapes in page units. It is made once for each chart.
+A `Ground` contains the chart's shapes in board units (see `outlines`). It is made once per chart.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Ground:
         self.islands = list(dict.fromkeys(t.island for t in chart.territories))
 
     def definitions(self) -> dict[str, str]:
-        """Return the outlines of places, and the coasts and areas of islands, by id."""
+        """Return SVG definitions by id: outlines of places, coasts and areas of islands, sea."""
         found = {
             f"area{place}": f'<path id="area{place}" d="{path}"/>'
             for place, path in enumerate(self._areas)

@@ -47,7 +47,7 @@ class _Page:
 
 @lru_cache(maxsize=8)
 def _page(chart: Chart, raster: Raster | None) -> _Page:
-    """Return a chart's page.
+    """Return the parts that all pictures of a chart share.
 
     The map is an argument, and so part of the cache's key, because charts with different maps can
     be equal.
@@ -340,7 +340,7 @@ def _panel(scene: Scene, player: int) -> list[Part]:
         f'<rect width="{wide:.1f}" height="{PANEL}" rx="14" fill="var(--panel)" '
         f'stroke="var(--ink)" stroke-width="{7 if moves else 1.5}"/>'
     )
-    rows = [  # a part's name, its box and its SVG
+    rows = [  # for each part: its name, its box and its SVG
         ("player", (-4.0, -4.0, wide + 8, PANEL + 8), edge),
         ("name", (8.0, 8.0, wide - 16, 42.0), title),
     ]

@@ -23,7 +23,8 @@ COLOURS = {
     "gold": ("#f2c230", "#e6b527"),
     "gold-edge": ("#8a6412", "#6b4c0b"),
     "glow": ("#fff200", "#fff200"),
-    # For colour-blind people, green and raspberry are dark, blue and orange are light.
+    # Green and raspberry are dark, blue and orange are light, so that colour-blind people can tell
+    # them apart.
     "green": ("#2f7d3a", "#2f8a40"),
     "raspberry": ("#b01f5a", "#b82a64"),
     "blue": ("#3568c8", "#3f74d6"),
@@ -43,7 +44,7 @@ DEFINITIONS = {
     'stroke-opacity=".75" fill="none"/></pattern>'
     for owner, lines in HATCHES.items()
 }
-_SHAPES = {  # about 36 wide and high
+_SHAPES = {  # the symbol of each owner, about 36 units wide and high
     "green": '<rect x="-17" y="-17" width="34" height="34" rx="4"/>',
     "raspberry": '<circle r="19"/>',
     "blue": '<path d="M0 -23L23 0L0 23L-23 0Z"/>',

@@ -163,7 +163,7 @@ def _prepare(s: State, family: Any, number: Int, fixed: State) -> None:
 
 @kernel
 def _carry_out(s: State, family: Any, number: Int, fixed: State) -> None:
-    """ADA-15: play an order. It is either complete at once or begins a chain of decisions."""
+    """ADA-15: play an order, which is complete immediately or begins a chain of decisions."""
     if family < BUY:
         pay_coups(s, np.int64(1))
         if family == MOVE:
@@ -219,7 +219,7 @@ def _play_at_once(s: State, family: Any, number: Int, fixed: State) -> None:
 
 @kernel
 def _answer(s: State, family: Any, number: Int, fixed: State) -> None:
-    """Play the next decision of the chain under way."""
+    """Play the next decision of the chain under way, or an answer to a roll."""
     if family == COUNT:
         choose_bands(s, number, fixed)
     elif family == GOLD:
@@ -260,7 +260,7 @@ def _answer_combat(s: State, number: Int) -> None:
 
 @kernel
 def _answer_raid(s: State, number: Int) -> None:
-    """ADA-33: begin a raid, or ask the next player."""
+    """ADA-33: begin a raid if the card is played. Otherwise `go_on` asks the next player."""
     if number != DECLINE:
         discard(s, to_move(s), RAID_CARD)
         begin_raid(s)
@@ -279,7 +279,7 @@ def status(s: State) -> Int:
 
 @kernel
 def to_move(s: State) -> Int:
-    """Return the seat that decides next."""
+    """Return the seat that makes the next decision."""
     return np.int64(s.to_move)
 
 

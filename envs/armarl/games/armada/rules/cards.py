@@ -61,7 +61,7 @@ def play_card(s: State, card: Int) -> None:
 
 @kernel
 def begin_buying(s: State) -> None:
-    """ADA-32: start buying a card: pay 2 coups, then 2 gold, one piece at a time."""
+    """ADA-32: begin to buy a card. Pay 2 coups, then ask for 2 gold, one piece at a time."""
     pay_coups(s, CARD_PRICE)
     s.due = CARD_PRICE
     _ask_payment(s)
@@ -97,7 +97,7 @@ def _take_gold(s: State, place: Int) -> None:
 
 @kernel
 def _only_purse(s: State) -> Int:
-    """Return the only place that gold can be paid from, or -1 if there are several."""
+    """Return the only place that gold can be paid from, or -1 if there is not exactly one."""
     only = -1
     for place in range(s.places):
         if may_pay_from(s, place, acting_colour(s)):

@@ -112,7 +112,7 @@ def _offer_places(s: State, mask: Mask, fixed: State) -> None:
 
 @kernel
 def levy_lair(s: State, colour: Int, n: Int) -> Int:
-    """ADA-31: return the lair that the n-th band goes to, counting from 0.
+    """ADA-31: return the lair of the n-th enrolled band, counting from 0.
 
     The first bands go to the lairs held, one each. The rest go to the central group (FOUR).
     """
@@ -127,7 +127,7 @@ def levy_lair(s: State, colour: Int, n: Int) -> Int:
 
 @kernel
 def answer_of(stage: Int) -> Int:
-    """Return the index in the family ANSWER of the card that a stage asks for."""
+    """Return the index in the family ANSWER of the card that may be played at a stage."""
     return stage - ANSWER_ATTACK
 
 
@@ -152,7 +152,7 @@ def most_bands(s: State) -> Int:
 
 @kernel
 def most_gold(s: State) -> Int:
-    """ADA-17: return the maximum gold that can move: all that fits in beside the moved bands."""
+    """ADA-17: return the maximum gold that can move: all that fits in with the moved bands."""
     return min(np.int64(s.gold[s.origin]), np.int64(room(s, s.target) - s.count))
 
 

@@ -71,7 +71,7 @@ from armarl.games.armada.state import (
 )
 
 CENTRAL_PER_BAND = 4  # ADA-31
-ALL_LAND = np.int64((1 << TERRITORIES) - 1)  # as a set
+ALL_LAND = np.int64((1 << TERRITORIES) - 1)  # the set of all territories
 # The card of each action of the family PLAY, in order, as an index into CARD_NAMES. (Cards that are
 # played on a place have families of their own. Cards that answer a question are in ANSWER.)
 PLAIN_KINDS = np.array([CARD_NAMES.index(name) for name in PLAIN_CARDS])
@@ -289,7 +289,7 @@ def _offer_cards(s: State, mask: Mask, colour: Int, fixed: State) -> Int:
 
 @kernel
 def may_play(s: State, colour: Int, card: Int) -> Int:
-    """ADA-32: return whether the acting player holds a card and it would have an effect.
+    """ADA-32: return whether the acting player holds a card, and playing it would have an effect.
 
     The card must be one of the family PLAY.
     """

@@ -1,4 +1,4 @@
-"""The orders of Armada's turns (ADA-16 to ADA-25, ADA-31), without its cards."""
+"""The effects of Armada's orders (ADA-16 to ADA-25, ADA-31), without its cards."""
 
 from __future__ import annotations
 

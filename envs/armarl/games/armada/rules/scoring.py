@@ -1,7 +1,7 @@
 """Victory and returns in Armada.
 
-A colour is *in victory* while it owns the territories that ADA-27 asks for. It then claims victory,
-and wins if it is in victory again one turn later (ADA-28).
+A colour is *in victory* while it owns the territories that ADA-27 requires. It then claims victory,
+and wins if it is in victory again at the end of its next turn (ADA-28).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def is_victory(s: State, owned: Int, colour: Int, fixed: State) -> Int:
 
 @kernel
 def lay_claim(s: State, colour: Int, claim: Int, fixed: State) -> None:
-    """ADA-28, ADA-34: record the claim `claim` if the colour is in victory and has no claim."""
+    """ADA-28, ADA-34: set a colour's claim to `claim` if it is in victory and has no claim yet."""
     if s.claims[colour] == NO_CLAIM and in_victory(s, colour, fixed):
         s.claims[colour] = claim
 

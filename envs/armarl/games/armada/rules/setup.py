@@ -28,14 +28,14 @@ from armarl.games.armada.state import (
     flip_ship,
 )
 
-BANDS = np.array([0, 0, 18, 15, 18], np.int8)  # ADA-10 to ADA-12, by number of players
+BANDS = np.array([0, 0, 18, 15, 18], np.int8)  # ADA-10 to ADA-12: for each number of players
 FARTHEST_BONUS = 5  # ADA-12
 NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = np.array([3, 1])  # ADA-12
 
 
 @kernel
 def start(s: State, fixed: State) -> None:
-    """Deal a new game into `s`, with its random number generator and its options."""
+    """Deal a new game from the random number generator and the options in `s`."""
     _clear_board(s)
     _clear_turn(s)
     _seat_players(s)
@@ -154,7 +154,7 @@ def _put_next(s: State, n: Int) -> None:
 
 @kernel
 def _end_preliminary(s: State) -> None:
-    """ADA-13: continue with the next colour, or after the last colour with the first turn."""
+    """ADA-13: continue with the next colour, or begin the first turn after the last colour."""
     finish_chain(s)
     following = next_colour(s, np.int64(s.colour[0]))
     last = following < s.colour[0]

@@ -27,7 +27,7 @@ from armarl.games.armada.state import (
 
 IDLE_ROUNDS = 2  # ADA-26
 TURN, RAID = np.arange(2)  # values of the field `raid`: a turn or a raid is under way
-BEGINNING = -1  # value of the field `asked` until `go_on` has found an order for a new turn
+BEGINNING = -1  # value of `asked` in a new turn, until `go_on` finds that an order is possible
 
 
 @kernel
@@ -78,7 +78,7 @@ def go_on(s: State, fixed: State) -> None:
             s.to_move = acting_seat(s)
             return
         else:
-            s.idle += s.asked == BEGINNING  # ADA-26: no raid is possible
+            s.idle += s.asked == BEGINNING  # ADA-26: ends without a question about a raid
             end_turn_or_raid(s, fixed)
 
 
@@ -96,7 +96,7 @@ def end_turn_or_raid(s: State, fixed: State) -> None:
 
 @kernel
 def open_asking(s: State) -> None:
-    """ADA-33: let the other players raid after a completed order, except during a raid."""
+    """ADA-33: let the other players be asked for a raid after an order, except during a raid."""
     if s.raid == TURN:
         s.asked = 0
 
@@ -146,7 +146,7 @@ def _end_raid(s: State, fixed: State) -> None:
 
 @kernel
 def _close_turn(s: State, fixed: State) -> None:
-    """ADA-28 to ADA-30, ADA-26: end a turn. Then end the game or begin the next colour's turn."""
+    """ADA-26, ADA-28 to ADA-30: end a turn, then end the game or begin the next colour's turn."""
     colour = np.int64(s.colour[TURN])
     s.turn += 1
     _judge_claim(s, colour, fixed)

@@ -1,7 +1,7 @@
 """The map of Armada's scripted player: the cost from every place to the nearest goal.
 
-Costs are int8 arrays with an entry per place. A place with a low cost is a worthwhile goal or near
-one.
+Costs are int8 arrays with an entry per place. A place with a low cost is a valuable goal or is
+near one.
 """
 
 from __future__ import annotations
@@ -73,16 +73,18 @@ from armarl.games.armada.style_columns import (
 
 STRANDED = 30  # additional cost of a step from land to a square without a ship
 PATIENCE = 12  # after every 12 rounds, garrisons are halved and worse odds are accepted
-CARAVAN = 3  # number of bands that carry gold home
+# A ship with at most this many bands may carry gold home. On a coast, at least this many bands wait
+# for a ship.
+CARAVAN = 3
 
 # The fields are sorted by width, the widest first, so that the record has no gaps.
 SCRATCH = record_type(
     [
-        # For each cost, the set of territories and the set of squares with a way of that cost.
+        # For each cost, the set of territories and the set of squares with a path of that cost.
         ("land", np.int64, FAR + 1),
         ("sea", np.int64, FAR + 1),
-        # For each place: the costs of the ways to goals, to places where gold can be converted, and
-        # to waiting bands.
+        # For each place: the costs of the paths to a goal, to a place where gold can be converted,
+        # and to waiting bands.
         ("cost", np.int8, PLACE_ROOM),
         ("home", np.int8, PLACE_ROOM),
         ("ferry", np.int8, PLACE_ROOM),
@@ -97,13 +99,13 @@ SCRATCH = record_type(
 
 @kernel
 def is_own(s: State, place: Int, colour: Int) -> Int:
-    """Return whether the colour owns a territory or crews a ship."""
+    """Return whether a place is a territory that the colour owns or a ship that it crews."""
     return s.owner[place] == colour
 
 
 @kernel
 def is_partners(s: State, place: Int, colour: Int) -> Int:
-    """Return whether the player's other colour owns a territory or crews a ship."""
+    """Return whether a place is a territory or ship of the player's other colour."""
     owner = np.int64(s.owner[place])
     return 0 <= owner < FOUR and owner != colour and not is_enemy(s, colour, owner)
 
@@ -117,7 +119,7 @@ def claimed(s: State, place: Int, colour: Int) -> Int:
 
 @kernel
 def set_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> None:
-    """Write the cost of every goal, and FAR elsewhere."""
+    """Write the cost of each goal to `cost`, and FAR at all other places."""
     cost[:] = FAR
     for territory in range(CENTRAL, TERRITORIES):
         if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
@@ -216,7 +218,7 @@ def is_abandoned(s: State, territory: Int) -> Int:
 
 @kernel
 def gives_way(s: State, colour: Int, fixed: State) -> Int:
-    """Return whether a colour leaves posts to the player's other colour, which has the Centre."""
+    """Return whether the player's other colour has the Centre, so that posts are left to it."""
     return is_partners(s, post_place(CENTRE, fixed), colour)
 
 
@@ -236,7 +238,7 @@ def set_markets(s: State, colour: Int, home: Any, fixed: State) -> None:
 
 @kernel
 def owns_gold(s: State, colour: Int) -> Int:
-    """Return whether a colour has any gold. If not, the costs of ways home are not needed."""
+    """Return whether a colour has any gold. Without gold, the costs in `home` are not needed."""
     for place in range(s.places):  # noqa: SIM110 - Numba
         if s.gold[place] > 0 and is_own(s, place, colour):
             return True
@@ -278,7 +280,7 @@ def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Any) -> I
 def spread_costs(
     s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea: Any, fixed: State
 ) -> None:
-    """Write the cost of every place: the cost of its cheapest way to a goal.
+    """Write the cost of every place: the cost of its cheapest path to a goal.
 
     This is Dijkstra's algorithm with buckets (Dijkstra, 1959; Dial, 1969).
 
@@ -287,7 +289,7 @@ def spread_costs(
         by_sea: cost of entering each place from sea.
         cost: costs of the goals, FAR elsewhere. The result is written here.
         land: scratch space, int64, shape (more than FAR,): for each cost, the set of territories
-            with a way of that cost. The cost of a place is the lowest cost whose set contains it.
+            with a path of that cost. The cost of a place is the lowest cost whose set contains it.
         sea: scratch space like `land`, for squares.
     """
     land[:] = 0
@@ -312,7 +314,7 @@ def spread_costs(
                 cost[place] = now
                 land[min(now + np.int64(by_land[place]), FAR)] |= fixed.land_near[place]
                 sea[min(now + np.int64(by_sea[place]), FAR)] |= fixed.sea_near[place]
-            # Steps that cost nothing add more places.
+            # Places that are one step of cost 0 away also have the cost `now`.
             new_land, new_sea = land[now] & ~known_land, sea[now] & ~known_sea
 
 

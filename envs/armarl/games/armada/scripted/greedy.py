@@ -1,12 +1,12 @@
 """The scripted player of Armada. At each decision it scores the legal actions and plays the best.
 
 For every place it computes the cost of the way to the nearest goal of the acting colour (see
-`distance_maps`). Goals are the territories that victory needs (ADA-27: posts, first the Centre;
+`distance_maps`). Goals are the territories that victory needs (ADA-27: the Centre and other posts;
 enemy cities; a lair), territories whose loss breaks an enemy's claim, and the colour's posts with
-too few bands. Bands move towards lower costs. Taking, exploring and attacking on the way have
-separate scores. If few bands are on the board, gold is carried home and converted. Ships fetch
-bands that wait on a coast. In long games with few bands, all of them would guard posts forever, so
-garrisons shrink with time. The player does not use hidden cards or roll dice.
+too few bands. Bands move towards lower costs. Taking, exploring and attacking territories on the
+way have separate scores. If few bands are on the board, gold is carried home and converted. Ships
+fetch bands that wait on a coast. In long games, a colour's last bands would guard posts forever, so
+garrisons shrink with time. The player does not look at hidden cards, and it does not roll dice.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def _stance(s: State, colour: Int, fixed: State) -> Int:
 def _worth(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, action: Int, fixed: State
 ) -> Int:
-    """Return the score of an action, higher is better. `end` scores 0."""
+    """Return the score of an action. A higher score is better. The score of `end` is 0."""
     family = family_of(action, fixed)
     number = action - fixed.first[family]
     if family == MOVE:
@@ -288,10 +288,10 @@ def _worth_of_placing(
 def _worth_of_move(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int, fixed: State
 ) -> Int:
-    """Return the score of a move: best if it takes a territory or comes nearer to a goal."""
+    """Return the score of a move. It is high for taking a territory or coming nearer to a goal."""
     place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == FERRYING:
-        return 8  # one band goes to fetch others
+        return 8  # one band crews a ship that fetches other bands
     if s.bands[place] <= _garrison(s, style, place, colour, home, fixed):
         return -1
     nearer = np.int64(cost[place]) - cost[to]
@@ -346,9 +346,11 @@ def _garrison_of_city(s: State, style: Style, place: Int, colour: Int, fixed: St
 def _worth_of_sail(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int, fixed: State
 ) -> Int:
-    """Return the score of sailing: nearer to a goal, to waiting bands, or with gold.
+    """Return the score of sailing, or -1 if the ship does not come nearer to its target.
 
-    Of the ships that come nearer to a goal, those with more bands score higher.
+    An almost empty ship sails to any waiting bands, a ship with gold to a place that converts gold,
+    and any other ship to a goal. Of the ships that sail to a goal, those with more bands score
+    higher.
     """
     place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
     if is_ferry(s, place, ferry):
@@ -361,7 +363,7 @@ def _worth_of_sail(
 
 @kernel
 def _worth_of_exploring(style: Style, cost: Any, territory: Int) -> Int:
-    """Return the score of exploring: higher near the goals."""
+    """Return the score of exploring a territory. It is higher near the goals."""
     return style[EXPLORE_WORTH] - cost[territory] * style[EXPLORE_COST] // 4
 
 
@@ -424,9 +426,9 @@ def _worth_of_attack(
 def _worth_of_launch(
     s: State, style: Style, colour: Int, cost: Any, number: Int, fixed: State
 ) -> Int:
-    """Return the score of a launch, which grows with the bands that wait for a ship there.
+    """Return the score of a launch. It grows with the number of bands that wait for a ship.
 
-    These are the colour's bands next to the square that have no ship to board yet.
+    Waiting bands are the colour's bands next to the target square that have no ship to board yet.
     """
     city = city_of_launch(number, fixed)
     place = city_place(city, fixed)
@@ -469,9 +471,10 @@ def _worth_of_count(
 
 @kernel
 def _worth_of_mine(s: State, colour: Int, territory: Int, fixed: State) -> Int:
-    """Return the score of a gold-mine on a territory: best where the gold can be converted.
+    """Return the score of a gold-mine on a territory. It is high where the gold can be converted.
 
-    That is a city, if the colour owns two cities of its lair, or a post, if it owns three posts.
+    Gold can be converted in a city if the colour owns two cities of the city's lair, and in a post
+    if it owns three posts.
     """
     owned = territories_of(s, colour)
     for city in range(ALL_CITIES):
@@ -484,7 +487,7 @@ def _worth_of_mine(s: State, colour: Int, territory: Int, fixed: State) -> Int:
 
 @kernel
 def _worth_of_plain(s: State, colour: Int, card: Int, fixed: State) -> Int:
-    """Return the score of playing a card whose action names no place."""
+    """Return the score of playing a card whose action does not name a place."""
     if card == MORE_COUPS_CARD:
         return 60 if s.coups[s.raid] <= 2 else -1
     if card == STRATEGIST_CARD:
@@ -515,19 +518,19 @@ def _worth_of_rising(s: State, colour: Int, territory: Int, fixed: State) -> Int
 
 @kernel
 def _answer(s: State, fixed: State) -> Int:
-    """Return the answer to a question about a card: play it if it helps, else decline."""
+    """Return the answer to a question for a card: play the card if it helps, else decline."""
     return fixed.first[ANSWER] + (answer_of(s.stage) if _card_helps(s, fixed) else DECLINE)
 
 
 @kernel
 def _bands_beside_ship(s: State, style: Style) -> Int:
-    """Return the number of bands to put on a territory before the first turn: 0 without a ship."""
+    """Return the number of bands for a territory in the preliminary turn: 0 without a ship."""
     return min(style[AT_SHIPS], np.int64(s.due)) if has_ship(s, np.int64(s.target)) else np.int64(0)
 
 
 @kernel
 def _card_helps(s: State, fixed: State) -> Int:
-    """Return whether the card helps: it improves the roll, or a raid may prevent a victory."""
+    """Return whether the card in question improves the roll, or its raid may prevent a victory."""
     if s.stage == ANSWER_ATTACK:
         return s.roll <= 0 or defenders_of(s, np.int64(s.target)) > 1
     if s.stage == ANSWER_DEFENCE:

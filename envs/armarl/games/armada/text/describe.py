@@ -168,7 +168,7 @@ def _pending(game: Game, s: State, seat: int | None) -> dict[str, Any] | None:
 
 
 def _cards(counts: Any) -> list[str]:
-    """Return the sorted card names for the number of cards of each kind."""
+    """Return the sorted names of cards from the number of cards of each kind."""
     return sorted(name for card, name in enumerate(CARD_NAMES) for _ in range(counts[card]))
 
 

@@ -27,7 +27,7 @@ LEGEND = (
 )
 
 Run: TypeAlias = tuple[int, int, int]
-"""Adjacent cells of a row: their number, the row, and the column after the last cell."""
+"""Adjacent cells of a row: (number of cells, row, column after the last cell)."""
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:

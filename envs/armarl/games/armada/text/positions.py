@@ -64,7 +64,7 @@ _OWNERS = (*COLOURS, "tribes")
 
 
 def states_from(game: Game, view: Description, base: State) -> Iterator[State]:
-    """Yield the states that a description may mean. Omitted values come from the deal `base`."""
+    """Yield the states that a description may mean. Omitted values come from the state `base`."""
     s: Any = np.full(1, base)[0]
     _seat_players(s, view, game.players)
     _put_pieces(s, view, game.attributes["chart"].places)
@@ -154,7 +154,7 @@ def _stages(s: Any, view: Description) -> list[int]:
 
 
 def _claims(s: Any, view: Description) -> Iterator[list[int]]:
-    """Yield the possible claims (ADA-28). That of the colour whose turn it is may be new or due."""
+    """Yield the possible claims (ADA-28). The claim of the colour in turn may be new or due."""
     colours = view.words("claims", COLOURS)
     claims = [int(CLAIM_DUE) if colour in colours else 0 for colour in COLOURS]
     yield claims
@@ -289,7 +289,7 @@ def _deal_cards(s: Any, view: Description, players: int) -> None:
         if "deck" not in view:
             dealt = [CARD_NAMES[card - 1] for card in s["deck"][: s["deck_size"]][::-1]]
             dealt += [name for name in CARD_NAMES for _ in range(left[name] - dealt.count(name))]
-            for name in dealt:  # in the order of the deal
+            for name in dealt:  # in the order of the deck of `base`, then by kind
                 if left[name] > 0:
                     left[name] -= 1
                     deck.append(name)

@@ -3,7 +3,7 @@
 It may belong to a chain, an order that needs several decisions, such as `move`, `count` and `gold`.
 """
 
-# ruff: noqa: SIM109 - the proposed code cannot be compiled, or could raise
+# ruff: noqa: SIM109 - the code that ruff proposes cannot be compiled, or could raise
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def chain_is_right(s: State, fixed: State) -> Int:
 
 @kernel
 def _played_since_the_turn_began(s: State) -> Int:
-    """ADA-29: return whether the other players may have gone out during the current turn.
+    """ADA-29: return whether all other players may have become *out* in the current turn.
 
     This happens if an order, which costs a coup, took their last land or gold, or if they played
     their last card. The game then continues until bands are removed or the turn ends.
@@ -124,9 +124,9 @@ def _played_since_the_turn_began(s: State) -> Int:
 
 @kernel
 def _on_a_border(s: State, family: Any, fixed: State) -> Int:
-    """Return whether the order is one of `family`, from the colour's bands at `origin` to `target`.
+    """Return whether the order is one of `family`, along the border from `origin` to `target`.
 
-    The colour is the acting colour.
+    The acting colour must have bands at `origin`.
     """
     border = np.int64(s.order) - fixed.first[family]
     if border < 0 or s.order >= fixed.first[family + 1]:

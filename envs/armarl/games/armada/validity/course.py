@@ -1,6 +1,6 @@
 """Validation of the course of an Armada game: the preliminary turn, turns and raids, the end."""
 
-# ruff: noqa: SIM110 - the proposed code cannot be compiled, or could raise
+# ruff: noqa: SIM110 - the code that ruff proposes cannot be compiled, or could raise
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _no_budget(s: State, raid: Int) -> Int:
 
 @kernel
 def _neutral_lair_is_right(s: State, fixed: State) -> Int:
-    """ADA-12: return whether nobody's lair has no ship, 3 bands on each city, and 1 elsewhere."""
+    """ADA-12: return whether nobody's lair has 3 bands per city, 1 elsewhere, and no ship."""
     for territory in range(s.neutral * LAIR, (s.neutral + 1) * LAIR):
         bands = NEUTRAL_IN_CITY if is_city(territory, fixed) else NEUTRAL_ELSEWHERE
         if s.bands[territory] != bands or has_ship(s, np.int64(territory)):
@@ -208,8 +208,8 @@ def _colour_in_turn(s: State) -> Int:
 def _asking_is_right(s: State) -> Int:
     """ADA-26, ADA-33: return whether the fields `asked` and `idle` are possible.
 
-    `asked` counts the colours asked for a raid, and `idle` the latest turns that ended
-    automatically. When an order is due, all colours have been asked, and `idle` is 0.
+    `asked` counts the colours that were asked for a raid, and `idle` counts the latest turns that
+    ended automatically. When an order is due, all colours have been asked, and `idle` is 0.
     """
     last = 0
     if s.cards:

@@ -1,6 +1,6 @@
 """Validation of the contents of an Armada state: options, pieces, cards and dice."""
 
-# ruff: noqa: SIM110 - the proposed code cannot be compiled, or could raise
+# ruff: noqa: SIM110 - the code that ruff proposes cannot be compiled, or could raise
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def same_options(s: State, blank: State) -> Int:
 
 @kernel
 def seats_are_right(s: State) -> Int:
-    """ADA-9 to ADA-12: return whether the colours (not nobody's) go to the seats in play order."""
+    """ADA-9 to ADA-12: return whether the players' colours go to the seats in play order."""
     lowest = 0 if s.players == 3 else -1
     highest = FOUR - 1 if s.players == 3 else -1
     if s.neutral < lowest or s.neutral > highest:
@@ -108,7 +108,7 @@ def is_city(place: Int, fixed: State) -> Int:
 def _square_is_lawful(s: State, place: Int) -> Int:
     """ADA-8, ADA-19: return whether all pieces of a square are aboard one ship and fit into it.
 
-    The ship belongs to the player's colour that has bands aboard, or to nobody.
+    A ship belongs to the colour of the bands aboard, which must be a player's, or else to nobody.
     """
     if s.owner[place] == TRIBES or (s.bands[place] > 0) != (s.owner[place] != NOBODY):
         return False
@@ -221,7 +221,7 @@ def _found(s: State, card: Int) -> Int:
 
 @kernel
 def knowledge_is_right(s: State) -> Int:
-    """ADA-37: return whether the seats' knowledge is true.
+    """ADA-37: return whether the seats' knowledge agrees with the cards.
 
     Cards known to be held are in the hand. Remembered cards are in the deck or were drawn since.
     """

@@ -71,7 +71,7 @@ DEFINITIONS = {
 }
 SHEET = Sheet("armadora", WIDTH, HEIGHT, COLOURS, DEFINITIONS)
 
-_SHAPES = (  # shapes of the players' pieces, 1 wide and high
+_SHAPES = (  # shapes of the players' pieces, about 1 unit wide and high
     '<circle r=".5"/>',
     '<rect x="-.46" y="-.46" width=".92" height=".92" rx=".1"/>',
     '<path d="M0 -.57L.5 .4Q.52 .46 .45 .46H-.45Q-.52 .46 -.5 .4Z"/>',
@@ -184,7 +184,7 @@ def _changed(scene: Scene) -> set[str]:
 
 
 def _pieces(found: dict[str, Any], name: str) -> Any:
-    """Return the contents of a square, without a Warrior's value: seeing a value is no change."""
+    """Return the contents of a square without a Warrior's value: a look is not a change."""
     here = found.get(name)
     return {**here, "value": None} if isinstance(here, dict) else here
 
@@ -359,7 +359,7 @@ def _line(line: int, stands: bool, marked: bool) -> Part:
 
 
 def _palisade(edge: str) -> str:
-    """Return a palisade whose upper end is the origin. `edge` has SVG attributes of its outline."""
+    """Return a palisade with its upper end at the origin. `edge`: SVG attributes of its outline."""
     posts = "".join(
         f'<rect x="{k % 2 * 1.5 - 9.5}" y="{4 + k * 13.1:.1f}" width="{19 - k % 2 * 3}" '
         'height="11.5" rx="4"/>'
@@ -511,7 +511,7 @@ def _panel(scene: Scene, player: int) -> list[Part]:
 
 
 def _partner(scene: Scene, player: int) -> str:
-    """Return a plus and the sign of a player's partner, or an empty text without a partner."""
+    """Return a plus and the sign of a player's partner, or no text without a partner."""
     sides = scene.game.sides
     partner = next(
         (p for p in range(len(sides)) if p != player and sides[p] == sides[player]), None

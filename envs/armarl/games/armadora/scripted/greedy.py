@@ -56,7 +56,7 @@ from armarl.games.armadora.styles import BIG, STYLES, WALLS
 
 TIE_POINTS = 0.5  # the value of winning ties, in points (ARM-29)
 POWER_GOLD = 0.5  # a power must gain this much gold, because a player has few and can keep them
-JITTER = 0.01  # in gold; chance decides between actions whose values differ by less
+JITTER = 0.01  # in gold; between actions whose values differ by less, the choice is random
 
 
 # --- the best action of each kind: its value, and its id or -1 -----------------------------------

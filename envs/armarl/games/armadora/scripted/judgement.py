@@ -35,8 +35,8 @@ from armarl.games.armadora.board import (
 from armarl.games.armadora.knowledge import unseen
 from armarl.games.armadora.state import all_warriors, has_gold, side_count, territory
 
-# The columns of JUDGEMENT. The numbers were tuned by matches between versions of this player, with
-# 200 to 400 games for each value tried.
+# The columns of JUDGEMENT. The numbers were tuned by matches between versions of the scripted
+# player, with 200 to 400 games for each value tried.
 (
     STEP,  # factor on a Warrior's weight for each step from the mine, in a large territory
     SIZE,  # increase of this factor for each square by which the territory is smaller
@@ -133,7 +133,7 @@ def expect_points(s: State, t: State, known: Int) -> None:
 
 @kernel
 def points_in_hand(s: State, player: Int, known: Int) -> Real:
-    """Return the points that a player may still place, or their mean if they are unknown."""
+    """Return the points of Warriors that a player may still place; their mean if unknown."""
     if s.passed[player]:
         return 0.0
     if player != s.to_move:
@@ -159,7 +159,8 @@ def reserves_of(s: State, side: Int, known: Int) -> Reserves:
     sides = side_count(s)
     own = _reserve(s, side, known)
     rival = _reserve(s, (side + 1) % sides, known)
-    # With two sides, `other` is the side itself. The constants were tuned with this formula.
+    # With two sides, `other` is the side itself. This is kept, because the constants were tuned
+    # with it.
     other = _reserve(s, (side + 2) % sides, known)
     per_free_square = 1.0 / max(count(s.free), 1)
     variance = 0.0

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def squares_of(word: int) -> list[int]:
-    """Return the squares of a bit word."""
+    """Return the numbers of the squares in a set of squares (a bitboard, see `board`)."""
     return [square for square in range(SQUARES) if int(word) >> square & 1]
 
 
 def palisades_of(state: State) -> list[int]:
-    """Return the lines with a palisade."""
+    """Return the numbers of the lines with a palisade."""
     return [
         line
         for line in range(LINES)

@@ -19,7 +19,7 @@ PLAYER_LETTERS = "ABCD"
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:
-    """Draw the board with palisades, gold `(5)` and Warriors (`A3`, or `B?` for a hidden value).
+    """Return a text drawing: palisades, gold `(5)`, Warriors (`A3`, or `B?` for a hidden value).
 
     Marks after a Warrior are `'` for face up, `-` for an arrow and `+` for a reinforcement. After
     the end no value is unknown (ARM-36).
