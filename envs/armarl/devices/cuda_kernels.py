@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 try:
     from numba import cuda
 except ImportError:
-    cuda = None  # `armarl.devices.cuda_game.fault` reports that it is missing
+    cuda = None  # `armarl.devices.cuda_game.fault` reports that numba-cuda is missing
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 """True if kernels run in Numba's simulator."""
@@ -227,7 +227,7 @@ def launcher(kernel: Any, blocks: Any, threads: Any, stream: int) -> Any:
 def array_at(address: int, shape: Shape, steps: Shape | None, kind: Any, record: Any) -> Any:
     """Return a Numba array of a tensor's memory, which the caller must keep alive.
 
-    Such arrays are cached, because Numba takes longer to make one than to start a kernel.
+    The arrays are cached, because Numba takes longer to make one than to start a kernel.
     """
     dtype = np.dtype(str(kind).removeprefix("torch."))
     described = {

@@ -321,7 +321,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
     @alone
     def information_state_string(self, player: int | None = None) -> str:
-        """Return a digest of a player's observations so far and of its own actions.
+        """Return a digest of a player's observations so far and of the player's actions.
 
         Args:
             player: the player; by default the player to move.
