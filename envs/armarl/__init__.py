@@ -19,9 +19,9 @@ __all__ += ["__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name at its first use. For any other name, let Python suggest a similar one.
+    """Import a public name at its first use. For any other name, raise AttributeError.
 
-    Python suggests one if the AttributeError contains the name and the module.
+    The error contains the name and the module, so that Python suggests a similar name.
     """
     if name not in __all__:
         module = sys.modules[__name__]

@@ -3,5 +3,6 @@
 import runpy
 
 if __name__ == "__main__":
-    # An import of the command line would put this folder, which everybody imports, above it.
+    # `runpy` avoids an import: every module imports this package, so this package must not import
+    # the command line, which is a higher layer (`scripts/checks/check_layers.py`).
     runpy.run_module("armarl.cli", run_name="__main__", alter_sys=True)

@@ -7,7 +7,7 @@ from armarl.devices.device import Cpu, Device
 
 
 def device_of(game: Game, name: str) -> Device:
-    """Return the device of this name, for a game.
+    """Return the device with this name, for a game.
 
     Raises:
         ValueError: the name is not a device.

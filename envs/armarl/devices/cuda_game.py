@@ -132,7 +132,8 @@ class CudaGame:
         asked = self._torch.device("cpu" if SIMULATED else name)
         self._place = self._torch.empty(0, device=asked).device  # includes the device's index
         self._record = game.blank.dtype
-        self._records = {"States": self._record, "Scratch": game.scratch}  # by a field's annotation
+        # The record types of a batch's fields, by the annotation of the field.
+        self._records = {"States": self._record, "Scratch": game.scratch}
         if game.fixed is not None:
             self._fixed = self.put(np.full(1, game.fixed))
         self._contiguous = self._torch.contiguous_format
@@ -143,10 +144,10 @@ class CudaGame:
         """Return a new tensor of zeros. `dtype` is a NumPy dtype."""
         return self._torch.zeros(shape, dtype=self._type(dtype), device=self._place)
 
-    written = zeros  # no recycling as on the CPU: torch reuses the memory of deleted tensors
+    written = zeros  # needs no `Recycler`, because torch reuses the memory of deleted tensors
 
     def interleaved(self, shape: Shape, dtype: Any) -> Tensor:
-        """Return a new tensor of zeros, in which neighbours along the first axis are adjacent."""
+        """Return a new tensor of zeros, stored so that neighbours along axis 0 are adjacent."""
         there = self.zeros(tuple(reversed(shape)), dtype)
         return there.permute(*reversed(range(len(shape))))
 
@@ -157,9 +158,9 @@ class CudaGame:
         return self._torch.tensor(array, dtype=self._type(array.dtype), device=self._place)
 
     def fetch(self, array: Tensor) -> NDArray[Any]:
-        """Copy a tensor to a NumPy array once all work is done. Bytes of records become records.
+        """Wait until all work is done, and copy a tensor to a NumPy array.
 
-        A NumPy array is returned without changes.
+        Bytes of records become records. A NumPy array is returned without changes.
         """
         if isinstance(array, np.ndarray):
             return array
@@ -201,7 +202,7 @@ class CudaGame:
         return getattr(self._torch, np.dtype(dtype).name)
 
     def _holds_records(self, array: Tensor) -> bool:
-        """Return whether a tensor contains records: uint8, with the bytes of a record on each row.
+        """Return whether a tensor contains records: uint8, where each row is the bytes of a record.
 
         No other array of the API has this form.
         """
@@ -383,7 +384,7 @@ class CudaGame:
         return statuses, seats
 
     def progress(self, states: Tensor, seats: Tensor) -> Tensor:
-        """Return the progress of each of `seats`, int64, shape (batch,)."""
+        """Return how far `seats[i]` has progressed in each state, int64 (batch,); see `Game`."""
         self._check_seats(states, seats)
         progress = self.zeros((len(states),), np.int64)
         self.run(
@@ -394,7 +395,8 @@ class CudaGame:
     def playouts(self, states: Tensor, seeds: Tensor, reward: str = "win") -> tuple[Tensor, Tensor]:
         """Play games to their end at random, in place.
 
-        Returns the returns, float64 (batch, players), and the numbers of actions, int64 (batch,).
+        Returns every seat's return, float64 (batch, players), and the number of actions that each
+        game took, int64 (batch,).
         """
         self._check_states(states)
         chance, size = self.new_chance(seeds), len(states)
@@ -406,7 +408,7 @@ class CudaGame:
         return returns, lengths
 
     def new_chance(self, seeds: Tensor) -> Tensor:
-        """Return a random number stream for each of `seeds`, int64 (n,): an array, uint64 (n,)."""
+        """Return a random number stream, uint64 (n,), for each of `seeds`, int64 (n,)."""
         self._check("seeds", seeds, (len(seeds),), np.int64)
         chance = self.zeros((len(seeds),), np.uint64)
         batch = batch_loops.Streams(chance, self._all(len(seeds)), seeds)
@@ -447,7 +449,7 @@ class CudaGame:
 
     def scripted_choices(self, seen: Tensor, draws: Tensor, styles: Tensor) -> Tensor:
         """Return `scripted_actions` for states that are already concealed."""
-        # The sum of draw and style might be rounded to the next style's number: keep it below that.
+        # Keep the sum of draw and style below the next style's number, even after rounding.
         following = (styles + 1).to(draws.dtype)
         below = self._torch.nextafter(following, self._torch.zeros_like(following))
         styled, size = self._torch.minimum(draws + styles, below), len(seen)

@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 try:
     from numba import cuda
 except ImportError:
-    cuda = None  # `armarl.devices.cuda_game.fault` reports that it is missing
+    cuda = None  # `armarl.devices.cuda_game.fault` reports that numba-cuda is missing
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 """True if kernels run in Numba's simulator."""
 
 # Number of threads per block, and maximum number of threads of a kernel. If there are more games
 # than threads, a thread plays several games one after another. The maximum is the number of threads
-# that the largest cards run at the same time. It also limits the scratch memory, which has a row
+# that the largest GPUs run at the same time. It also limits the scratch memory, which has a row
 # per thread.
 BLOCK, MOST_THREADS = (2, 4) if SIMULATED else (64, 2**18)
 # Side of a tile in a copy from columns to rows, and number of the tile's rows that are copied at
 # the same time.
 TILE, TILE_ROWS = (4, 2) if SIMULATED else (32, 8)
 SIDE, TILE_SHAPE = np.uint64(TILE), (TILE, TILE + 1)  # + 1 avoids memory bank conflicts
-MOST_IN_CONSTANT_MEMORY = 2048  # maximum size of a table, in bytes
+MOST_IN_CONSTANT_MEMORY = 2048  # maximum size of a table in constant memory, in bytes
 
 
 def range_over_games(body: Body) -> Callable[[int, Any], None]:
@@ -144,7 +144,7 @@ def simplify_ranges() -> None:
     Without this change, numba-cuda checks for the end before it increments the counter, and gives
     NVIDIA's compiler unoptimised IR. Each iteration then takes about ten more instructions, and
     checks whether indices are negative. With the change, the counter is incremented an extra time
-    at the end. That is harmless, because the counter is not read again. The change affects all
+    at the end. This is harmless, because the counter is not read again. The change affects all
     users of numba-cuda in this process, but only the speed of their code.
     """
     ranges = importlib.import_module("numba.cuda.cpython.rangeobj")
@@ -227,7 +227,7 @@ def launcher(kernel: Any, blocks: Any, threads: Any, stream: int) -> Any:
 def array_at(address: int, shape: Shape, steps: Shape | None, kind: Any, record: Any) -> Any:
     """Return a Numba array of a tensor's memory, which the caller must keep alive.
 
-    Such arrays are cached, because Numba takes longer to make one than to start a kernel.
+    The arrays are cached, because Numba takes longer to make one than to start a kernel.
     """
     dtype = np.dtype(str(kind).removeprefix("torch."))
     described = {

@@ -31,7 +31,7 @@ class Device(Protocol):
     name: str
 
     def run(self, body: Body, games: int, batch: Any) -> None:
-        """Run a body of `batch_loops` for each game of a batch whose arrays are on this device."""
+        """Run a body (see `batch_loops`) for each game of a batch with arrays on this device."""
         ...
 
     def step(self, games: int, batch: SelfPlay) -> None:
@@ -59,7 +59,7 @@ class Device(Protocol):
         ...
 
     def fetch(self, array: Any) -> NDArray[Any]:
-        """Return an array of this device as a NumPy array, once all work on the array is done."""
+        """Wait for all work on an array of this device, then return it as a NumPy array."""
         ...
 
     def is_array(self, array: Any, shape: Shape, dtype: Any) -> bool:

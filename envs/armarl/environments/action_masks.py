@@ -61,7 +61,7 @@ def mask_place(
 
     Raises:
         TypeError: a key is not a string.
-        ValueError: `mask` has another value, or `mask_key` is taken or reserved.
+        ValueError: `mask` is neither "observation" nor "info", or `mask_key` is taken or reserved.
     """
     for name, key in (("observation_key", observation_key), ("mask_key", mask_key)):
         if not isinstance(key, str):
@@ -87,8 +87,8 @@ MASK_OPTIONS = (
 _VECTORS_OWN = ("_", "final_")  # prefixes of keys that Gymnasium's vector environments add to infos
 
 
-# The warning appears after this number of consecutive episodes that ended with an illegal action. A
-# learner that reads masks never causes it.
+# `Endings` warns after this number of consecutive episodes that ended with an illegal action. A
+# learner that reads masks never causes the warning.
 MANY_ILLEGAL = 50
 
 

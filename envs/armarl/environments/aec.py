@@ -227,7 +227,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 self._was_dead_step(action)
                 return
             kind = type(action)
-            if kind is _INT64:  # the usual case (an action from a NumPy array), without a call
+            if kind is _INT64:  # the usual case, an action from a NumPy array: no function call
                 number = int(action)
             elif kind is int and 0 <= action < _PLAIN:
                 number = action
@@ -244,7 +244,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 return
             if before is not None:  # a picture marks the changes of the last action
                 self._before, self._last = before, (self._seats[agent], number)
-            # Rewards are 0 until the end, so there is nothing to clear or add up before it.
+            # Until the game ends, all rewards are 0, so none have to be cleared or accumulated.
             self._cumulative_rewards[agent] = 0.0
             self._cycles += 1
             if seat < 0:
@@ -308,7 +308,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     @alone
     def state(self) -> NDArray[np.float32]:
-        """Return the observations of all agents joined: float32 of shape (players * size,).
+        """Return the observations of all agents in one array, float32 (players * size,).
 
         Use this array for a centralised critic. It contains everything that at least one player
         knows, such as hidden Warriors and hands, but no future dice or cards. `describe()` and
@@ -366,9 +366,9 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     @alone
     def state_bytes(self) -> bytes:
-        """Save the game with its random number generator. `load_state` restores it.
+        """Return the game and its random number generator as bytes. `load_state` restores them.
 
-        The bytes are a line of JSON that names the variant, then the record and its CRC-32.
+        The bytes are a line of JSON that names the variant, then the state record and its CRC-32.
         """
         record = self._states.tobytes()
         return self._heading() + record + zlib.crc32(record).to_bytes(4, "big")
@@ -417,9 +417,10 @@ class CheckedAECEnv(RawAECEnv):
     """`RawAECEnv` with PettingZoo's usual checks built in, without the cost of wrappers.
 
     It behaves like `OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(raw,
-    illegal_reward=-1)))`. Calls before `reset` and actions outside the space raise AssertionError.
-    An illegal action causes a warning and ends the game: the agent that chose it gets -1, the
-    others get 0, and every agent is terminated and truncated. A second warning gives the reason.
+    illegal_reward=-1)))`. Calls before `reset`, and actions outside the action space, raise
+    AssertionError. An illegal action causes a warning and ends the game: the agent that chose it
+    gets -1, the others get 0, and every agent is terminated and truncated. A second warning gives
+    the reason.
     The illegal action does not change the position that agents observe.
 
     Example:
@@ -435,7 +436,7 @@ class CheckedAECEnv(RawAECEnv):
     """
 
     _has_reset = False
-    _has_updated = False  # `step` or `reset` was called since `agent_iter` last returned an agent
+    _has_updated = False  # True if `step` or `reset` was called since `agent_iter` gave an agent
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -457,8 +458,8 @@ class CheckedAECEnv(RawAECEnv):
         super().step(action)
 
     def _takes(self, action: Any) -> bool:
-        """Return whether the action is in the space, or is None for an agent that is done."""
-        if type(action) in (int, np.int64):  # ten times as fast as `contains`
+        """Return whether the action is in the action space, or None for an agent that is done."""
+        if type(action) in (int, np.int64):  # ten times as fast as `Discrete.contains`
             return bool(0 <= action < self._mask_size)
         if action is None:
             agent = self.agent_selection
@@ -503,7 +504,7 @@ class CheckedAECEnv(RawAECEnv):
         return super().render()
 
     def state(self) -> NDArray[np.float32]:
-        """Return the observations of all agents joined: float32 of shape (players * size,)."""
+        """Return the observations of all agents in one array, float32 (players * size,)."""
         if not self._has_reset:
             EnvLogger.error_state_before_reset()
         return super().state()

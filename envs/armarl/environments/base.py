@@ -20,7 +20,7 @@ from armarl.environments.pickling import WritableArrays
 from armarl.games.make_game import check_options, make_game
 
 RENDER_MODES = ("human", "ansi", "rgb_array")
-RENDER_FPS = 4  # slow enough to follow; Gymnasium's checker requires it even for text
+RENDER_FPS = 4  # slow enough to follow; Gymnasium's checker requires a rate even for text
 
 
 class _UntilReset:

@@ -16,7 +16,7 @@ from armarl.environments.base import deal_number
 
 
 def as_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the autoreset mode of a name. An `AutoresetMode` is returned unchanged.
+    """Return the autoreset mode with this name. An `AutoresetMode` is returned unchanged.
 
     All spellings that Gymnasium uses are valid: `SAME_STEP`, `SameStep`, `same_step`.
 
@@ -32,7 +32,7 @@ def as_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
 
 
 def chosen_games(mask: NDArray[np.bool_] | None, size: int) -> NDArray[np.int64]:
-    """Return the indices of games that a bool mask of shape (size,) selects. None selects all."""
+    """Return the indices of the games that a bool mask, shape (size,), selects. None: all games."""
     if mask is None:
         return np.arange(size)
     chosen = np.array(mask)  # a copy, as a plain `np.ndarray`

@@ -27,10 +27,11 @@ class AtWork(dict[str, int]):
 
 
 def alone(method: F) -> F:
-    """Make a method refuse other threads. Its environment must have an `AtWork` as `_at_work`.
+    """Make a method raise RuntimeError while another thread is using the same environment.
 
-    A thread that is running such a method may call another such method from within it. For example,
-    an opponent may look at the environment in which it plays.
+    The attribute `_at_work` of the environment must be an `AtWork`. A thread that is running a
+    guarded method may call other guarded methods from within it. For example, an opponent may look
+    at the environment in which it plays.
     """
 
     @wraps(method)

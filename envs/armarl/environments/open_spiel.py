@@ -40,7 +40,7 @@ from armarl.games.make_game import make_game
 
 _SUFFIXES = {"sampled": "", "explicit": "_explicit"}
 SEED = "seed"  # the parameter that every game has in addition to its options
-_IT = np.zeros(1, np.int64)  # index of the only game
+_IT = np.zeros(1, np.int64)  # the index of the only game, as an array
 _MOST_SEEDS = 2**62
 _MOST_PARAMETER = 2**31 - 1  # OpenSpiel's integers have 32 bits
 _DIGEST = 16  # bytes in a digest
@@ -57,7 +57,8 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
             (default 0).
 
     Raises:
-        ValueError, TypeError: as in `armarl.make_game`, or the deals cannot be enumerated.
+        ValueError, TypeError: as in `armarl.make_game`, `chance` or `seed` is not valid, or the
+            deals cannot be enumerated.
 
     Example:
         >>> game = register("armadora", players=3)
@@ -73,7 +74,7 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
     short_name = f"armarl_{name}{_SUFFIXES[chance]}"
     if short_name not in pyspiel.registered_names():
         kind = _game_type(name, short_name, chance)
-        # A class instead of a function, because OpenSpiel releases it after Python's shutdown.
+        # `maker` is a class, not a function, because OpenSpiel releases it after Python's shutdown.
         maker = type(f"{entry.title}Game", (OpenSpielGame,), {"name": name, "kind": kind})
         pyspiel.register_game(kind, maker)
     seed = whole_number(SEED, options.pop(SEED, 0), 0, _MOST_PARAMETER)
@@ -142,7 +143,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
         kind: the game type that OpenSpiel registers, the same for all variants.
         game: the variant.
         deals: all possible deals if chance is explicit, otherwise None.
-        deal_seeds: the seeds of sampled deals.
+        deal_seeds: the sequence of seeds for sampled deals.
     """
 
     name: str
@@ -227,7 +228,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class _Seeds:
-    """The sequence of seeds for deals. A state and its copies share one sequence."""
+    """A sequence of seeds for deals. A game, its states and their copies share one sequence."""
 
     def __init__(self, seed: int) -> None:
         self._numbers = np.random.default_rng(whole_number(SEED, seed, 0, MOST_SEED))
@@ -240,7 +241,7 @@ class _Seeds:
 
 
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]
-    """A game in play: its state record, and for each seat a digest of everything it was shown.
+    """A game in play: its state record, and for each seat a digest of everything shown to it.
 
     Only one thread at a time may use a state. A call during another thread's call raises
     RuntimeError.
@@ -320,7 +321,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
     @alone
     def information_state_string(self, player: int | None = None) -> str:
-        """Return a digest of a player's observations so far and of its own actions.
+        """Return a digest of a player's observations so far and of the player's actions.
 
         Args:
             player: the player; by default the player to move.

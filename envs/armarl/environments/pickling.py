@@ -1,4 +1,4 @@
-"""Copies and pickles of environments that are independent and can be played on."""
+"""Copies and pickles of environments: each copy is independent and can be played."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class WritableArrays:
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(attributes)
-        copies: dict[int, Any] = {}  # by the id of the array, because attributes may share one
+        copies: dict[int, Any] = {}  # by the array's id: attributes may refer to the same array
         for name, value in attributes.items():
             if isinstance(value, np.ndarray) and not value.flags.writeable:
                 self.__dict__[name] = copies.setdefault(id(value), value.copy())

@@ -35,7 +35,7 @@ class SeatBatch(WritableArrays):
 
     Attributes:
         states: (size,) the games.
-        seats: (size,) int64, the learner's seat in each game; -1 before one is drawn.
+        seats: (size,) int64, the learner's seat in each game; -1 until it is drawn.
         legal: (size, actions) int8, the learner's action masks, as last shown.
         over: (size,) bool, True where the game is over and no new one has started yet.
         ends: (size,) int8, the status after the last step: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
@@ -84,7 +84,7 @@ class SeatBatch(WritableArrays):
     def open(self, games: NDArray[np.int64], seeds: NDArray[np.int64] | None = None) -> None:
         """Start new games and play each to the learner's first decision.
 
-        A game that ends before that decision is replaced by another one.
+        A game that ends before that decision is replaced by a new game.
 
         Args:
             games: the indices of the games to start, int64.
@@ -166,13 +166,13 @@ class SeatBatch(WritableArrays):
 
     def __getstate__(self) -> dict[str, Any]:
         kept = self.__dict__ | {"_asking": False}  # no player is choosing in a copy
-        kept.pop("_batch", None)  # the copy makes it again from its own arrays
+        kept.pop("_batch", None)  # the copy creates `_batch` again from its own arrays
         return kept
 
     def seat_players(self, players: Sequence[Player]) -> None:
         """Replace the players of the other seats, from the next decision on."""
         self.players = players
-        self.__dict__.pop("_batch", None)  # make it again, because it marks the random players
+        self.__dict__.pop("_batch", None)  # `_batch` marks the random players: create it again
 
     def restore(
         self,
@@ -181,7 +181,7 @@ class SeatBatch(WritableArrays):
         lineups: NDArray[np.int64],
         chance: NDArray[np.uint64],
     ) -> None:
-        """Continue games from copies of these attributes. The learner must be to move in each."""
+        """Copy these attributes into the batch. In every game it must be the learner's turn."""
         self.states[:], self.seats[:] = states, seats
         self.lineups[:], self.chance[:] = lineups, chance
 

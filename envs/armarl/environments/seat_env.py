@@ -30,7 +30,7 @@ from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opp
 from armarl.players.registry import PlayerLike
 
 Info = dict[str, Any]
-INFO_KEYS = ("seat", "illegal_action")  # the keys of infos besides the key of the mask
+INFO_KEYS = ("seat", "illegal_action")  # the keys of infos, except the key of the mask
 _IT = np.zeros(1, np.int64)  # the index of the only game
 
 

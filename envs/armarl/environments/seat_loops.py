@@ -46,7 +46,7 @@ class SeatGames(NamedTuple):
 
 
 class Openings(NamedTuple):
-    """New games in some rows of a batch, for `open_game`."""
+    """The games of a batch that `open_game` starts."""
 
     batch: SeatGames
     games: Int64s  # (k,) the indices of the games to start
@@ -70,7 +70,7 @@ def open_game(openings: Openings, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Advances(NamedTuple):
-    """Some games of a batch, in which `advance` plays the actions of random players."""
+    """The games of a batch in which `advance` plays the actions of random players."""
 
     batch: SeatGames
     games: Int64s  # (k,)

@@ -84,7 +84,7 @@ class SelfPlayBatch(WritableArrays):
     as bytes (uint8). `to` copies a batch to another device.
 
     Attributes:
-        game: the variant: `game.observation.size`, `len(game.actions)`, `game.concealed`, ...
+        game: the variant, with `game.observation.size`, `len(game.actions)`, `game.concealed`, ...
         size: the number of games.
         reward: one of `game.rewards`.
         states: (size,) records of the games. Do not write to them.
@@ -207,7 +207,8 @@ class SelfPlayBatch(WritableArrays):
         Raises:
             TypeError: a seed is not an integer.
             ValueError: the number of seeds is wrong, a seed is out of range, the mask of games is
-                wrong, or the arrays of `out` have a wrong shape or dtype or share memory.
+                wrong, the first call does not start all games, or the arrays of `out` have a wrong
+                shape or dtype or share memory.
         """
         chosen = chosen_games(None if games is None else self._device.fetch(games), self.size)
         seeds = deal_numbers(seed, self.size)
@@ -315,7 +316,7 @@ class SelfPlayBatch(WritableArrays):
         )
 
     def _turn(self, out: Turn | None) -> Turn:
-        """Return the arrays to write to. Check them here, because compiled loops do not.
+        """Return the arrays to write to. Check them here, because compiled loops do not check them.
 
         Raises:
             ValueError: an array has a wrong shape or dtype, or arrays share memory.

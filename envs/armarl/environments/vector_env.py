@@ -130,7 +130,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         }
         self._render_width = check_render_width(render_width)
         self._before = self._batch.states.copy() if render_mode == "rgb_array" else None
-        self._fresh = np.ones(num_envs, np.bool_)  # games that no step has changed yet
+        self._fresh = np.ones(num_envs, np.bool_)  # True for a game that no step has changed yet
         # The final positions of games that the last step ended and started again (SAME_STEP).
         self._ended: dict[int, tuple[State, int, State | None]] = {}
         self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
@@ -166,7 +166,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
 
         Raises:
             TypeError: a seed is not an integer, or the options are not a dictionary.
-            ValueError: the number of seeds is wrong, a seed is below -2**63, or the mask is wrong.
+            ValueError: the number of seeds is wrong, a seed is below -2**63, the mask is wrong, or
+                the first call does not reset all games.
         """
         seeds = deal_numbers(seed, self.num_envs)
         super().reset(seed=np_random_seed(seed))
@@ -278,7 +279,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
     def _scenes(self, games: NDArray[np.int64]) -> dict[int, tuple[State, int, State | None]]:
         """Return copies of `games`, by index: the state, the seat, and the state before the step.
 
-        The last of these is None if there is no such state, or if no picture needs it.
+        The state before the step is None if the game is new, or if no picture needs it.
         """
         batch = self._batch
         return {
