@@ -124,7 +124,7 @@ def evaluate(s: State, out: Returns, fixed: State) -> None:
 
 @kernel
 def _chance_to_end(s: State) -> Real:
-    """Return the probability that a player wins before ADA-30 truncates the game."""
+    """Return the probability that a player wins before ADA-30 cuts the game short."""
     turns_left = np.float64(s.max_turns) - max(np.float64(s.turn), 0.0)
     return 1.0 - math.exp(-turns_left / (ROUNDS * colours_playing(s)))
 
