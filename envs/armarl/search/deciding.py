@@ -25,7 +25,7 @@ def decide(
     seats: NDArray[np.int64],
     draws: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Choose an action in each state, as `armarl.players.Player.choose` must.
+    """Choose an action in each state, for the method `choose` of a search player.
 
     Args:
         game: the variant that is played.

@@ -80,7 +80,7 @@ class PolicySearchPlayer:
                 fewer than `candidates` actions are legal, fewer rollouts are played.
             candidates: number of actions to try, the most likely ones.
             turns: number of further decisions of the searching seat in a rollout. The rollout stops
-                at the last of these decisions, before it is taken, and the position is evaluated. 0
+                when the last of these decisions is to be made, and that position is evaluated. 0
                 evaluates right after the candidate.
             longest: maximum number of actions in a rollout after the candidate.
             eta: step size. A value that is higher by 1 adds `eta` to the logarithm of an action's

@@ -153,7 +153,7 @@ def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int, fixed
 
 
 def look_ahead(batch: JudgedSearch, mine: Int, fixed: Fixed) -> None:
-    """Write every seat's value of the position in which a simulation stopped to `returns`.
+    """Write to `returns` every seat's value of the position in which a simulation stopped.
 
     The judge estimates the value. If the game is over, the value is the seat's return, mixed with
     the second reward.

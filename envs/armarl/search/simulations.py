@@ -223,7 +223,7 @@ def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
 
 
 def value(s: Any, rules: Rules, returns: NDArray[np.float64], fixed: Fixed) -> None:
-    """Write every seat's value of the position in which a simulation stopped to `returns`."""
+    """Write to `returns` every seat's value of the position in which a simulation stopped."""
     if verbs.status(s) == PLAYING:
         verbs.evaluate(s, returns[OUTCOME], *fixed)
     else:
