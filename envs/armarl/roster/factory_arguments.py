@@ -1,4 +1,4 @@
-"""Call the factory of a player with the arguments of a specification."""
+"""Call the factory of a player (a class or function) with the arguments of a specification."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from armarl.players.registry import Factory
 
 @dataclass(frozen=True)
 class _OwnPart(Part):
-    """A part that was written as `module:Class,arguments`. Its name is `module:Class`."""
+    """A specification's part of the form `module:Class,arguments`. Its name is `module:Class`."""
 
     mark: ClassVar[str] = ","
 
@@ -39,9 +39,9 @@ def _call(
     Args:
         factory: the function or class to call.
         part: the part of the specification.
-        besides: further arguments that the player takes, with the wrappers that take them.
+        besides: further arguments that players take, each with the wrapper that implements it.
         given: positional arguments of the call: the game, and the wrapped player if there is one.
-        apart: the values of these further arguments. They are only checked.
+        apart: the values of arguments in `besides`. They are checked, but not passed to `factory`.
 
     Raises:
         ValueError: an argument is unknown, wrong or missing. The message names the argument.
@@ -99,12 +99,12 @@ def _call(
 
 
 def _hints(factory: Factory) -> dict[str, Any]:
-    """Return the annotated types of a factory's arguments, except those Python cannot resolve."""
+    """Return the types of a factory's annotated arguments, except types that cannot be resolved."""
     target = _annotated(factory)
     hints: dict[str, Any] = {}
     for name, annotation in getattr(target, "__annotations__", {}).items():
         one = SimpleNamespace(__annotations__={name: annotation})
-        with suppress(NameError):  # a name that only type checkers import
+        with suppress(NameError):  # the type is imported only for type checkers
             hints |= get_type_hints(one, getattr(target, "__globals__", None))
     return hints
 

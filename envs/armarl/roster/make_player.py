@@ -27,8 +27,8 @@ from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
 from armarl.policies.paths import _is_folder, file_refusal, label, policy_path
 from armarl.roster.factory_arguments import _call, _OwnPart
 
-# Arguments that every player takes, outermost wrapper first. A factory's own argument of the same
-# name takes precedence.
+# Arguments that every player takes, each with the wrapper that implements it, outermost first. A
+# factory's own argument of the same name takes precedence.
 _HABITS: dict[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
 
@@ -113,7 +113,7 @@ def _call_by(player: Player, spec: Spec) -> None:
 
 
 def _make_base(part: Part, game: Game, code: bool) -> Player:
-    """Make the player that a specification's first part names, with noise or a random opening."""
+    """Make the player of a specification's first part, in the wrappers that its arguments need."""
     if said := file_refusal(part):
         raise ValueError(said)
     factory = find_player(part.name)
@@ -153,7 +153,10 @@ def _policy_factory(path: Path) -> Factory:
 
 
 def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
-    """Import the class or function of `module:Class`. Return it, and a part with its arguments."""
+    """Import the class or function that `module:Class` names.
+
+    Return the class or function, and a part of a specification with its arguments.
+    """
     name, arguments = part.name, part.arguments
     written = arguments and isinstance(arguments[0], str) and arguments[0].isidentifier()
     if not written or not all(word.isidentifier() for word in name.split(".")):
@@ -182,7 +185,7 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
 
 
 def _second_colon(part: Part) -> str | None:
-    """Return the error text for `module:Class:argument`, or None for other specifications."""
+    """Return the error text for the wrong form `module:Class:argument`, or None for other forms."""
     given = [*part.arguments, *(f"{key}=..." for key, _ in part.settings)]
     own, colon, argument = str(given[0]).partition(":") if given else ("", "", "")
     if not colon or not own.isidentifier():

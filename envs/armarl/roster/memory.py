@@ -1,4 +1,4 @@
-"""A test of whether a player keeps no memory from one game to the next."""
+"""Test whether a player keeps no memory from one game to the next."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _MOST_AROUND = 50  # maximum number of wrappers around a player
 def keeps_no_memory(player: PlayerLike) -> bool:
     """Return whether a player belongs to this package and keeps no memory between games.
 
-    The choices of such a player depend only on the arguments of `choose`. A match may therefore let
-    it play all games with the same deal at the same time, because it cannot notice that their deals
-    are the same. Random, scripted and searching players and saved policies are such players. The
-    list is in this file, so no player can add itself. The result is False for registered players
-    and for user classes.
+    The choices of these players depend only on the arguments of `choose`. A match may therefore let
+    them play several games with the same deal at the same time, because they cannot notice that the
+    deals are equal. Random, scripted and searching players and saved policies keep no memory. This
+    file lists their classes, so no other player can add itself. The result is False for registered
+    players and for user classes.
 
     Example:
         >>> from armarl import make_game

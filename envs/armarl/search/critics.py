@@ -1,7 +1,7 @@
-"""Search with a critic, which is a network that evaluates positions.
+"""Search with a critic, a value network that improves a scripted player.
 
-The search is the critic's own player. `simulations` sets its number of deals, and `rounds` the
-length of its rollouts.
+A critic's player already tries actions by rollouts. The search is this player with another number
+of deals (`simulations`) and other lengths of rollouts (`rounds`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from armarl.search.settings import MOST, check
 class CriticSearchPlayer:
     """A critic's player with a chosen number of deals and length of rollouts.
 
-    By default, it tries actions in up to 50 deals instead of 32, and its rollouts last two rounds
-    instead of one.
+    By default, it tries actions in up to 50 deals, and its rollouts last two rounds. (A critic's
+    player without search uses up to 32 deals and one round.)
 
     `armarl.policies.critic_lookahead` explains how the player decides. The same position always
     gives the same action, on any number of threads.

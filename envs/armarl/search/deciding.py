@@ -1,4 +1,4 @@
-"""The choice of an action from a search. A decision with one legal action needs no search."""
+"""Choose actions by a search. A decision with only one legal action needs no search."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def decide(
     seats: NDArray[np.int64],
     draws: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Choose an action in each state, to implement `armarl.players.Player.choose`.
+    """Choose an action in each state, for the method `choose` of a search player.
 
     Args:
         game: the variant that is played.
@@ -51,11 +51,14 @@ def decide(
 
 
 def by_lot(probabilities: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Sample one action per row. `lots[i]` in [0, 1) is the random number of row `i`."""
+    """Sample an action from each row of probabilities.
+
+    `lots[i]` in [0, 1) is the random number of row `i`.
+    """
     reached = probabilities.cumsum(axis=1)
     return np.asarray((reached > lots[:, None] * reached[:, -1:]).argmax(axis=1), np.int64)
 
 
 def likeliest(probabilities: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the most likely action of each row. The random numbers are not used."""
+    """Return the most likely action of each row of probabilities. `lots` is not used."""
     return np.asarray(probabilities.argmax(axis=1), np.int64)

@@ -1,12 +1,12 @@
 """Policy improvement by a search without a tree.
 
-The search takes a player that reports a policy and a value (a trained network) and measures the
-return of that player's most likely actions. It redeals the hidden information several times and
-tries each of these actions in every deal. After the action, the policy plays all seats until the
-rollout stops, and the network's value of the last position is the result. The search then
-re-weights the policy by these results. The new policy stays close to the old one, because the
-update is a step of magnetic mirror descent, as in update-equivalent search (Sokota et al. 2023) and
-Ataraxos (2025).
+The search uses a player that reports a policy and a value, such as a trained network, and measures
+the returns of that player's most likely actions, the *candidates*. It redeals the hidden
+information several times and tries each candidate in every deal. After the candidate, the policy
+plays all seats until the rollout stops, and the player's value of the last position is the result.
+The search then re-weights the policy by these results. The new policy stays close to the old one,
+because the update is a step of magnetic mirror descent, as in update-equivalent search (Sokota et
+al. 2023) and Ataraxos (2025).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ MOST_STATES = 1 << 14  # approximate maximum number of rollouts that run at the 
 
 
 class _Rollouts(NamedTuple):
-    """Rollouts, one per row."""
+    """Rollouts that are played at the same time. Each array has one row per rollout."""
 
     root: NDArray[np.int64]  # index of the rollout's decision
     slot: NDArray[np.int64]  # index of the rollout's candidate among the candidates of the decision
     states: States  # the positions of the decisions, with the hidden information redealt
     actions: NDArray[np.int64]  # the candidates
-    draws: NDArray[np.float64]  # random numbers of the policy; the candidates in a deal share them
+    draws: NDArray[np.float64]  # the policy's random numbers, equal for all candidates in a deal
 
 
 class PolicySearchPlayer:
@@ -79,8 +79,9 @@ class PolicySearchPlayer:
             simulations: number of rollouts per decision, divided equally among the candidates. If
                 fewer than `candidates` actions are legal, fewer rollouts are played.
             candidates: number of actions to try, the most likely ones.
-            turns: number of further decisions of the searching seat in a rollout. The value is
-                read at the last of these decisions. 0 reads it right after the candidate.
+            turns: number of further decisions of the searching seat in a rollout. The rollout stops
+                when the last of these decisions is to be made, and that position is evaluated. 0
+                evaluates right after the candidate.
             longest: maximum number of actions in a rollout after the candidate.
             eta: step size. A value that is higher by 1 adds `eta` to the logarithm of an action's
                 probability.
@@ -149,10 +150,10 @@ class PolicySearchPlayer:
     def _reweighted(
         self, policy: NDArray[np.float64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the policy after one step, which raises the probabilities of good actions.
+        """Return the policy after a step that raises the probabilities of good actions.
 
-        The step is one of magnetic mirror descent. Untried actions count as if they had the mean
-        value of the tried ones, weighted by the policy.
+        It is a step of magnetic mirror descent. Untried actions count as if they had the mean value
+        of the tried ones, weighted by the policy.
         """
         tried = ~np.isnan(values)
         weights = np.where(tried, policy, 0.0)
@@ -177,7 +178,7 @@ class PolicySearchPlayer:
         rows: NDArray[np.int64],
         apart: NDArray[np.float64],
     ) -> _Rollouts:
-        """Return new rollouts of some decisions, one for each deal and legal candidate.
+        """Return new rollouts for some decisions, one for each deal and legal candidate.
 
         Args:
             states: concealed states.
@@ -186,8 +187,8 @@ class PolicySearchPlayer:
             policy: the player's policy, (states, actions).
             tried: the candidates, (states, candidates).
             rows: indices of the decisions.
-            apart: one number per deal. The random number of a deal is the decision's draw plus the
-                deal's number, modulo 1.
+            apart: one number in [0, 1) per deal. The random number of a deal is the decision's draw
+                plus the deal's number in `apart`, modulo 1.
         """
         root, deal, slot = (
             part.reshape(-1)
@@ -235,8 +236,8 @@ class PolicySearchPlayer:
     ) -> NDArray[np.float64]:
         """Return the value of each state for the searching seat's side.
 
-        In games with two sides, the player evaluates the view of the seat to move, and the sign
-        changes if that seat is on the other side.
+        In games with two sides, the player evaluates the position for the seat to move, and the
+        sign changes if that seat is on the other side.
         """
         sides = np.array(self.game.sides)
         views = movers if sides.max() == 1 else own
@@ -252,7 +253,7 @@ class PolicySearchPlayer:
 def _portions(
     decisions: int, deals: int, candidates: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield portions of the decisions and deals, each of at most about `MOST_STATES` rollouts."""
+    """Yield indices of some decisions and deals, for about `MOST_STATES` rollouts or fewer."""
     width = min(deals, max(1, MOST_STATES // candidates))
     height = max(1, MOST_STATES // (width * candidates))
     for row in range(0, decisions, height):

@@ -29,15 +29,16 @@ from armarl.search.settings import ALL_MEMORY, MEMORY, budget_of, check
 from armarl.search.tree import LONGEST_PATH, SEEDS
 
 MOST_WEIGHT = 1e6  # upper limit of `exploration` and `sharpness`
-CHUNK = 8  # simulations between two checks of the clock
+CHUNK = 8  # simulations in the first call of compiled code; with a time budget, in every call
 
 
 class JudgeSearchPlayer:
-    """A player that plays the most visited action of a tree search in which a judge evaluates.
+    """A player that plays the most visited action of a tree search with a judge.
 
-    There are no playouts. The module `judged_tree` describes the search. Like every player, this
-    player sees only concealed states. Each simulation redeals the hidden information. The same draw
-    gives the same action, on any number of threads, unless the search has a time budget.
+    The judge evaluates positions in place of playouts. The module `judged_tree` describes the
+    search. Like every player, this player sees only concealed states. Each simulation redeals the
+    hidden information. The same draw gives the same action, on any number of threads, unless the
+    search has a time budget.
 
     Attributes:
         name: name in tables and records.
@@ -127,7 +128,7 @@ class JudgeSearchPlayer:
     def _search(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.float32]:
-        """Search, and return the edges of the roots, shape (n, 3, actions)."""
+        """Search, and return the edges of the roots, float32, shape (n, 3, actions)."""
         game, n, actions = self.game, states.size, len(self.game.actions)
         chance = game.new_chance((split_draws(draws)[0] * SEEDS).astype(np.int64))
         batch = JudgedSearch(

@@ -1,11 +1,11 @@
 """A search tree in which a judge evaluates every action before the search tries it.
 
-A judge is a network that evaluates positions. Each simulation redeals the hidden information and
-descends the tree. At each node it chooses an action by the judge's values, the results of earlier
-simulations and the visit counts (PUCT: Silver et al., 2017). The nodes are information sets, whose
-legal actions differ from deal to deal (Cowling, Powley and Whitehouse, 2012). A simulation ends one
-action after it reaches a new node. The judge evaluates this last position for every seat. There are
-no random playouts.
+A judge is a value network of positions. Each simulation redeals the hidden information and descends
+the tree. At each node the simulation chooses an action by the judge's values, the results of
+earlier simulations and the visit counts (PUCT: Silver et al., 2017). The nodes are information
+sets, whose legal actions differ from deal to deal (Cowling, Powley and Whitehouse, 2012). A
+simulation ends one action after it reaches a new node. The judge evaluates this last position for
+every seat. There are no random playouts.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class JudgedWork(NamedTuple):
     states: NDArray[np.void]  # (rows, 2), the simulation's state, and a copy to try an action
     masks: Mask  # (rows, actions)
     path: Integers  # (rows, LONGEST_PATH, 3), ROW, EDGE and MOVER
-    returns: NDArray[np.float64]  # (rows, 2, players)
-    scratch: Scratch  # (rows, ...)
+    returns: NDArray[np.float64]  # (rows, 2, players), VALUE and SECOND
+    scratch: Scratch  # (rows, ...), for the judge
 
 
 class JudgedSearch(NamedTuple):
@@ -93,7 +93,7 @@ def search_judged(batch: JudgedSearch, i: int, thread: int, fixed: Fixed) -> Non
 
 
 def descend(batch: JudgedSearch, i: Int, mine: Int, fixed: Fixed) -> Int:
-    """Descend the tree until one action after a new node. Return the number of path entries."""
+    """Descend the tree, one action beyond a new node. Return the number of path entries."""
     work, edges, following = batch.work, batch.edges[i], batch.next[i]
     s, mask, path = work.states[mine][SIMULATED], work.masks[mine], work.path[mine]
     row, entries, known = 0, 0, True
@@ -153,9 +153,10 @@ def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int, fixed
 
 
 def look_ahead(batch: JudgedSearch, mine: Int, fixed: Fixed) -> None:
-    """Write every seat's value of the position in which a simulation stopped.
+    """Write to `returns` every seat's value of the position in which a simulation stopped.
 
-    The value is the judge's. If the game is over, it is the return, mixed with the second reward.
+    The judge estimates the value. If the game is over, the value is the seat's return, mixed with
+    the second reward.
     """
     s, returns = batch.work.states[mine][SIMULATED], batch.work.returns[mine]
     if verbs.status(s) == PLAYING:

@@ -1,10 +1,11 @@
 """A player that looks one action ahead, with rollouts by the game's scripted player.
 
 In some games random playouts say little about an action. The rollout algorithm (Tesauro and
-Galperin, 1997) instead evaluates an action by playouts of a sensible player. The action that the
-scripted player itself would choose is the baseline. All candidates are tried in the same deals with
-the same random numbers, so their differences have little noise. Sequential halving (Karnin, Koren
-and Somekh, 2013) drops the worse half of the candidates after each round.
+Galperin, 1997) instead evaluates an action by *rollouts*, which are playouts of a sensible player.
+The actions to try are the *candidates*. One of them is the *scripted choice*, the action that the
+scripted player would choose; the others are compared with it. All candidates are tried in the same
+deals with the same random numbers, so their differences have little noise. Sequential halving
+(Karnin, Koren and Somekh, 2013) drops the worse half of the candidates after each round.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ class RolloutPlayer:
 
     To be played, another action must be better than the scripted choice by `doubt` standard errors.
     Like every player, this player sees only concealed states. Every rollout redeals the hidden
-    information. The same draw gives the same action, on any number of threads, unless the budget is
-    a time.
+    information. The same draw gives the same action, on any number of threads, unless the search
+    has a time budget.
 
     Attributes:
         name: name in tables and records.
@@ -172,9 +173,9 @@ class RolloutPlayer:
     def _deals_of_a_round(
         self, tried: Rollouts, rounds: NDArray[np.int64]
     ) -> Iterator[NDArray[np.int64] | int]:
-        """Yield the numbers of deals to play next, until this round's part of the budget is used.
+        """Yield numbers of deals to play next, until this round's part of the budget is used.
 
-        A single number applies to all decisions. An array has one number per decision.
+        A yielded array has one number per decision. A yielded integer applies to all decisions.
         """
         if self._budget.simulations:
             deals = np.maximum(self._budget.simulations // (tried.left * rounds), 1)
@@ -206,7 +207,7 @@ class RolloutPlayer:
     def _candidates_of(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Rollouts:
-        """Return untried candidates: the scripted choice, and random other legal actions."""
+        """Draw the candidates: the scripted choice, and random other legal actions."""
         game, n, rows = self.game, states.size, 2 * threads.most_threads_for(states.size, 1)
         actions = len(game.actions)
         work = RolloutWork(
@@ -242,7 +243,7 @@ class RolloutPlayer:
 
 
 def _sorted(tried: Rollouts) -> Rollouts:
-    """Sort the candidates by mean gain: the scripted choice first, dropped candidates last."""
+    """Sort the candidates by mean gain, but the scripted choice first and dropped ones last."""
     means = tried.gains / np.maximum(tried.visits, 1)
     places = np.arange(means.shape[1])
     keys = np.where(places < tried.left[:, None], -means, np.inf)

@@ -29,7 +29,7 @@ from armarl.search.simulations import SearchBatch, Workspace, search_game
 from armarl.search.tree import LONGEST_PATH, SEEDS, TOTALS, VISITS, Rules, Trees
 
 OBSERVERS = ("single", "multiple")
-CHUNK = 32  # simulations between two checks of the clock
+CHUNK = 32  # simulations in the first call of compiled code; with a time budget, in every call
 LONGEST_TRACE = 1024  # maximum number of a simulation's actions that count for rapid action values
 # Default values of all methods, which apply if neither the caller nor the game sets a value.
 PLAIN: Mapping[str, Any] = {
@@ -64,10 +64,10 @@ class Tuning(TypedDict, total=False):
     `rivals` module), or else the method's default.
 
     Attributes:
-        exploration: weight of the upper confidence bounds.
+        exploration: weight of the exploration term in the upper confidence bounds.
         bias: bias of the rapid values. The smaller it is, the longer the rapid values matter.
-        reference: number of simulations that a decision's rapid values must contain before they are
-            used. Until then, the rapid values of an earlier decision are used.
+        reference: number of simulations that a node's rapid values must contain before they are
+            used. Until then, the rapid values of an earlier node on the path are used.
         urgency: first-play urgency. An untried action counts as the mean of the tried actions plus
             `urgency`. inf tries every action once before it tries any action again.
         depth: number of actions in a playout before the position is evaluated, at least 0, or -1
@@ -75,10 +75,10 @@ class Tuning(TypedDict, total=False):
         scripted: share of the playouts' actions that the scripted player chooses, 0 to 1.
         patient: whether random play in playouts avoids actions that give something up (passing,
             ending a turn) unless nothing else is legal.
-        led: whether the first action tried at a decision is the scripted player's choice.
-        evaluated: weight of the game's evaluation in a simulation's value, 0 to 1. The evaluation
-            is taken where the simulation leaves the tree. The rest of the value is the playout's
-            result.
+        led: whether the first action tried at a node is the scripted player's choice.
+        evaluated: weight of the game's evaluation in a simulation's value, 0 to 1. The game
+            evaluates the position in which the simulation leaves the tree. The rest of the value is
+            the playout's result.
         margin_share: weight of the second reward `margin`, 0 to 1.
     """
 
@@ -97,9 +97,9 @@ class Tuning(TypedDict, total=False):
 class SearchPlayer:
     """A player that plays the most visited action of an information-set search (GRAVE).
 
-    The tree is that of Cowling, Powley and Whitehouse (2012). Rapid action values guide the search:
-    the rapid value of an action is the mean return of all simulations in which the action occurs
-    later (GRAVE: Cazenave 2015).
+    The method is information-set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012).
+    Rapid action values guide the search: the rapid value of an action at a node is the mean return
+    of all simulations in which the action occurs anywhere after the node (GRAVE: Cazenave 2015).
 
     The search sees only concealed states, and every simulation redeals the hidden information.
     Therefore hidden information cannot influence the player's actions. The same draw gives the same
@@ -150,12 +150,12 @@ class SearchPlayer:
                 tree per seat, which merges actions of other seats that look alike.
             reward: name of the reward for a finished game, one of `game.rewards`.
             margin: name of a second reward, which is mixed with `reward` with the weight
-                `margin_share`, so that larger wins count for more. None means the game's second
+                `margin_share`, so that larger wins have larger values. None means the game's second
                 reward, if it has one.
             temperature: 0 plays the most visited action. Otherwise an action is sampled with a
                 probability proportional to its visits to the power of 1 / temperature.
-            rows: maximum number of nodes in a tree; a node is a decision. None allows as many as
-                the budget can need, within 64 MiB.
+            rows: maximum number of nodes, summed over the trees of a decision. None allows as many
+                as the budget can need, within 64 MiB.
             name: name in tables and records. None: the method and the budget, such as `grave:300`.
             tuning: see `Tuning`.
 
@@ -243,7 +243,7 @@ class SearchPlayer:
     def _probabilities(
         self, visits: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the probability of each action: 1 for the best one, or by the temperature."""
+        """Return the probability of each action. At temperature 0, the best action has 1."""
         if self._temperature == 0:
             return np.eye(visits.shape[1])[self._best(visits, values)]
         shares = visits / visits.max(axis=1, keepdims=True)
@@ -263,7 +263,7 @@ class SearchPlayer:
         return 4 * ((4 + rapid) * len(self.game.actions) + 2)
 
     def _rows_of_a_tree(self, wanted: int | None) -> int:
-        """Return the maximum number of nodes in a tree: at least one root per observer.
+        """Return the maximum number of nodes for one decision: at least one root per observer.
 
         If `wanted` is None, the memory and the budget limit the number.
         """
@@ -351,7 +351,7 @@ class FlatPlayer(SearchPlayer):
     method = "flat"
     _rapid = False
     _deep = False
-    # The exploration weight is so large that only the visit counts matter.
+    # The exploration weight is so large that only the visit counts affect the choice of actions.
     _own: ClassVar[Mapping[str, Any]] = {"exploration": 1e6}
 
     def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:

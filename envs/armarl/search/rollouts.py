@@ -14,8 +14,9 @@ from armarl.core.verbs import PLAYING, Fixed, verbs
 from armarl.players.scripted_playouts import play_turns, scripted_action
 from armarl.search.tree import SEEDS, Chance, Mask
 
-# `lots` has a random number in [0, 1) for each action, and sorting by it picks the candidates. The
-# scripted choice has SCRIPTED, which sorts first. Illegal actions have ILLEGAL, which sorts last.
+# `lots` contains a random number in [0, 1) for each action. The actions with the lowest numbers are
+# the candidates. The scripted choice gets SCRIPTED, so it is the first one. Illegal actions get
+# ILLEGAL, so they are the last ones.
 SCRIPTED, ILLEGAL = -1.0, 2.0
 
 
@@ -34,7 +35,7 @@ class CandidateDraws(NamedTuple):
 
     states: NDArray[np.void]  # (games,) concealed states
     numbers: NDArray[np.int64]  # (games,) seeds of all random numbers
-    lots: NDArray[np.float64]  # (games, actions), output: candidates have the lowest numbers
+    lots: NDArray[np.float64]  # (games, actions), output, see SCRIPTED
     work: RolloutWork
     style: float  # index of the scripted player's style
 
@@ -49,8 +50,8 @@ class Rollouts(NamedTuple):
     seats: NDArray[np.int64]  # (games,) the deciding seats
     numbers: NDArray[np.int64]  # (games,) seeds of deals and random numbers
     candidates: NDArray[np.int64]  # (games, candidates) actions; the remaining ones come first
-    left: NDArray[np.int64]  # (games,) number of remaining candidates
-    deals: NDArray[np.int64]  # (games,) deals to play now with each remaining candidate
+    left: NDArray[np.int64]  # (games,) number of remaining (not dropped) candidates
+    deals: NDArray[np.int64]  # (games,) number of deals to play now with each remaining candidate
     visits: NDArray[np.int64]  # (games, candidates) number of deals played with each candidate
     totals: NDArray[np.float64]  # (games, candidates) sums of the deciding seat's values
     gains: NDArray[np.float64]  # (games, candidates) sums of value minus candidate 0's value
@@ -63,7 +64,7 @@ class Rollouts(NamedTuple):
 
 
 def draw_candidates(batch: CandidateDraws, i: int, thread: int, fixed: Fixed) -> None:
-    """Write a random number in [0, 1) for each legal action of decision `i`.
+    """Write a random number in [0, 1) to `lots` for each legal action of decision `i`.
 
     The scripted choice gets SCRIPTED instead, and illegal actions get ILLEGAL.
     """

@@ -1,4 +1,4 @@
-"""Budgets of searches, and search settings for which a game may have its own default values."""
+"""Budgets of searches, and the settings of searches. A game may have its own default settings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
 
 Ranges = Mapping[str, tuple[float, float]]
-MOST = 1 << 24  # upper limit of counts: a float32 counts exactly up to this number
-LARGEST = 2**31 - 1  # upper limit of settings that are not counts, such as `eta`
-MEMORY = 1 << 26  # maximum size of one tree, in bytes
+MOST = 1 << 24  # upper limit of whole numbers; up to this number, float32 counts are exact
+LARGEST = 2**31 - 1  # upper limit of settings that are not whole numbers, such as `eta`
+MEMORY = 1 << 26  # maximum size of the trees of one decision by default, in bytes
 ALL_MEMORY = 1 << 28  # maximum size of all trees that are searched at the same time, in bytes
 # Intended maximum duration of one call of compiled code, in seconds. Calls must be short, because
 # compiled code ignores Ctrl-C.
@@ -62,10 +62,10 @@ class Budget(NamedTuple):
 
 
 def portions(number: int, first: int) -> Iterator[int]:
-    """Yield portions of a number of units of work. The caller does the work between two yields.
+    """Split a number of units of work into portions, and yield the size of each portion.
 
-    The size of the first portion is `first`. The later sizes adapt, so that the work of each
-    portion takes about PATIENCE seconds.
+    The caller does the work of a portion before it asks for the next size. The size of the first
+    portion is `first`. The later sizes adapt, so that each portion takes about PATIENCE seconds.
     """
     portion = first
     while number > 0:
@@ -109,10 +109,11 @@ def budget_of(simulations: int | None, milliseconds: float | None, otherwise: in
 def settled(
     game: Game, method: str, plain: Mapping[str, Any], ranges: Ranges, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the settings of a search, in the types of the method's defaults.
+    """Return the settings of a search, converted to the types of the method's defaults.
 
-    For each setting, the caller's value applies. If it is None, the game's value for the method
-    applies (`SEARCH` in the game's `rivals` module), or else the method's default.
+    For each setting, the caller's value applies. If the caller's value is missing or None, the
+    game's value for the method applies (`SEARCH` in the game's `rivals` module), or else the
+    method's default.
 
     Args:
         game: the variant to play.

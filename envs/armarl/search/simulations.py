@@ -2,16 +2,17 @@
 
 The search uses only the compiled functions that every game has (`armarl.core.verbs`). Each
 simulation redeals the information that is hidden from the searching seat (it *determinises* the
-state). The simulation descends the tree of tried actions. After the tree, random play or the game's
-scripted player continues until the game ends, or until a maximum number of actions. In the second
-case the game's evaluation of the position replaces the outcome. The outcome is then counted along
-the path. The nodes of the tree are information sets: a node depends only on the actions before it,
-and all deals share it. Therefore an action may be legal in only some of the simulations that reach
-a node. The action's bound uses the number of simulations in which the action was legal.
+state). The simulation descends the tree of tried actions. When it leaves the tree, random play or
+the game's scripted player continues until the game ends, or until a maximum number of actions. In
+the second case the game's evaluation of the position replaces the outcome. The outcome is then
+added to the edges of the path. The nodes of the tree are information sets: a node depends only on
+the actions before it, and all deals share it. Therefore an action may be legal in only some of the
+simulations that reach a node. The action's upper confidence bound uses the number of simulations in
+which the action was legal.
 
 With one observer, the tree distinguishes all actions. With several observers, each seat has its own
-tree and uses it to choose. In a seat's tree, actions of other seats that look alike to this seat
-are one action.
+tree, by which it chooses its actions. In a seat's tree, actions of other seats that look alike to
+this seat are one action.
 """
 
 from __future__ import annotations
@@ -64,13 +65,13 @@ class Workspace(NamedTuple):
     states: NDArray[np.void]  # (rows,), the simulation's state
     masks: Mask  # (rows, actions)
     spare: NDArray[np.void]  # (rows, 1), for the scripted player
-    lists: Actions  # (rows, 2, actions), lists of actions, see `tree.select`
+    lists: Actions  # (rows, 2, actions), LEGAL and UNTRIED actions, see `tree.select`
     scores: Numbers  # (rows, actions), scores of the listed actions
-    places: Integers  # (rows, 2, players), position of the path in each observer's tree
-    path: Integers  # (rows, LONGEST_PATH, 4)
-    trace: Integers  # (rows, 2, steps)
+    places: Integers  # (rows, 2, players), AT and REFERENCE in each observer's tree
+    path: Integers  # (rows, LONGEST_PATH, 4), ROW, EDGE, MOVER and STEP of each path entry
+    trace: Integers  # (rows, 2, steps), CODE and PLAYER of each action
     last: Integers  # (rows, players * actions), last step of each code in the trace
-    returns: NDArray[np.float64]  # (rows, 3, players)
+    returns: NDArray[np.float64]  # (rows, 3, players), OUTCOME, MARGIN and ESTIMATE
 
 
 class SearchBatch(NamedTuple):
@@ -83,7 +84,7 @@ class SearchBatch(NamedTuple):
     work: Workspace
     rules: Rules
     public: Integers  # (actions,), for each action: the first that looks the same to other seats
-    resorts: Mask  # (actions,), 1 for actions that give something up, if play is patient
+    resorts: Mask  # (actions,), 1 for actions that give something up; all 0 if not `patient`
     logarithms: Numbers  # natural logarithm of each index, but 0 for index 0
     begin: int  # 1: create the trees first
     simulations: int  # number of simulations in this call
@@ -113,9 +114,9 @@ def search_game(batch: SearchBatch, i: int, thread: int, fixed: Fixed) -> None:
 
 
 def descend(batch: SearchBatch, i: Int, mine: Int, fixed: Fixed) -> tuple[Int, Int]:
-    """Play until the seat to move has left its tree.
+    """Descend the trees until the seat to move has left its tree, or the game is over.
 
-    Return the number of path entries and of trace steps.
+    Return the number of path entries and the number of trace steps.
     """
     trees, work, rules, chance = batch.trees, batch.work, batch.rules, batch.chance
     edges, following, rows = trees.edges[i], trees.next[i], trees.rows[i]
@@ -186,7 +187,10 @@ def descend(batch: SearchBatch, i: Int, mine: Int, fixed: Fixed) -> tuple[Int, I
 
 
 def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int, fixed: Fixed) -> Int:
-    """Play until the game ends or `depth` is reached. Return the number of steps in the trace."""
+    """Play a playout, to the end of the game or for `depth` actions.
+
+    Return the number of steps in the trace.
+    """
     work, rules, chance, resorts = batch.work, batch.rules, batch.chance, batch.resorts
     s, mask, spare, left = work.states[mine], work.masks[mine], work.spare[mine], rules.depth
     trace, last = work.trace[mine], work.last[mine]
@@ -208,7 +212,7 @@ def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int, fixed: Fixed) -> 
 
 
 def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
-    """Return a random legal action that gives nothing up, or `action` if there is none.
+    """Return a random legal action that does not give something up, or `action` if there is none.
 
     `draw` is a random number in [0, 1). The actions that give something up are removed from `mask`.
     """
@@ -219,7 +223,7 @@ def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
 
 
 def value(s: Any, rules: Rules, returns: NDArray[np.float64], fixed: Fixed) -> None:
-    """Write every seat's value of the position in which a simulation stopped."""
+    """Write to `returns` every seat's value of the position in which a simulation stopped."""
     if verbs.status(s) == PLAYING:
         verbs.evaluate(s, returns[OUTCOME], *fixed)
     else:

@@ -7,7 +7,7 @@ caller allocates the arrays for all nodes of a tree. When the arrays are full, n
 created, and simulations leave the tree earlier.
 
 The *path* of a simulation is the list of its edges in the tree. Its *trace* is the list of all its
-actions, also after the path. Rapid action values (RAVE) are means over traces.
+actions, including those after the path. Rapid action values (RAVE) are means over traces.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ Actions = NDArray[np.uint32]  # unsigned, so no check for negative indices is ne
 Mask = NDArray[np.int8]
 Chance = NDArray[np.uint64]
 
-VISITS, OFFERS, TOTALS = range(3)  # fields of an edge: visits, times legal, sum of returns
-# Second field of a rapid action value (RAVE): the sum of the action's returns. The first is VISITS.
+# Fields of an edge: visits, number of times that the action was legal, sum of returns.
+VISITS, OFFERS, TOTALS = range(3)
+# A rapid action value (RAVE) has two fields: VISITS and SUMS, the sum of the action's returns.
 SUMS = 1
 PASSED, TABLE = range(2)  # fields of a node: number of simulations through it, its RAVE table
 ROWS, TABLES = range(2)  # indices into `used`
@@ -37,7 +38,7 @@ NO_ROW = 0  # marks an edge without a next node; row 0 is a root, so no edge lea
 NO_TABLE = -1  # marks a node without a RAVE table
 OUTSIDE = -1  # replaces the row after the path has left the tree
 
-SEEDS = 2.0**53  # number of different values of `uniform`
+SEEDS = 2.0**53  # number of different values that `uniform` can return
 ROW, EDGE, MOVER, STEP = range(4)  # fields of a path entry
 LONGEST_PATH = 256  # maximum number of path entries
 CODE, PLAYER = range(2)  # fields of a trace step; a code is player * actions + action
@@ -48,11 +49,11 @@ class Rules(NamedTuple):
     """The settings by which a search chooses its path and evaluates the end of the path."""
 
     observers: int  # number of trees: 1, or one per seat
-    exploration: float  # factor of UCB1's sqrt(ln(times legal) / visits)
+    exploration: float  # factor of UCB1's sqrt(ln(OFFERS) / VISITS)
     rapid: int  # 1: use rapid action values
     bias: float  # bias of the rapid values: the smaller it is, the longer they matter
-    reference: int  # number of simulations in a table of rapid values before the table is used
-    urgency: float  # an untried action's score minus the mean; inf: untried actions come first
+    reference: int  # number of simulations that a table of rapid values needs before it is used
+    urgency: float  # score of untried actions minus the mean of the tried; inf: they come first
     led: int  # 1: the first action tried at a node is the scripted player's choice
     depth: int  # number of actions from the path's end to the evaluation; below 0: no limit
     scripted: float  # share of the actions after the path that the scripted player chooses
@@ -100,7 +101,7 @@ def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int, passed:
 
 @kernel
 def plant(trees: Trees, game: Int, rules: Rules) -> None:
-    """Reset a tree to its roots. Row `k` is the root of observer `k`."""
+    """Reset the trees of a game to their roots. Row `k` is the root of observer `k`."""
     used, rows = trees.used[game], trees.rows[game]
     used[ROWS] = rules.observers
     used[TABLES] = 0
@@ -138,7 +139,7 @@ def follow(
 
 @inlined
 def count_offers(edges: Numbers, legal: Actions, offered: Int, untried: Actions) -> Int:
-    """Add 1 to the OFFERS of each legal action, and list the untried ones.
+    """Add 1 to the OFFERS of each legal action, and write the untried ones to `untried`.
 
     Return the number of untried actions.
     """
@@ -222,7 +223,7 @@ def upper_bounds(
 ) -> None:
     """Write the UCB1 bounds of the listed actions to `scores`.
 
-    Instead of its node's visits, an action's bound uses the number of times that the action was
+    Instead of the node's visits, an action's bound uses the number of times that the action was
     legal (Cowling, Powley and Whitehouse 2012). All listed actions must have been tried before.
     """
     c, most = np.float32(exploration), logarithms.size - 1
@@ -308,7 +309,7 @@ def select_rapid(
     chance: Chance,
     game: Int,
 ) -> Int:
-    """Return an action as `select` does, but use rapid action values, also for untried actions."""
+    """Return an action as `select` does, but use rapid action values, even for untried actions."""
     legal, untried = lists[LEGAL], lists[UNTRIED]
     offered = list_legal(mask, legal)
     n = keep_unknown(untried, count_offers(edges, legal, offered, untried), counts)
@@ -328,7 +329,7 @@ def select_rapid(
 
 @inlined
 def record(trace: Integers, last: Integers, steps: Int, code: Int, seat: Int) -> Int:
-    """Add a step to a trace if there is room. Return the number of steps in the trace."""
+    """Append an action to a trace if there is room. Return the number of steps in the trace."""
     if steps == trace.shape[1]:
         return steps
     before = last[code]

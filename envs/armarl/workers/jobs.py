@@ -28,7 +28,7 @@ Workers = int | Cluster  # a number of processes on this machine, or a cluster
 
 
 class Known(NamedTuple):
-    """The registered players and games of a process. The workers of the process need them, too."""
+    """The registered players and games of a process, which the process's workers also need."""
 
     players: list[tuple[str, Factory, bool]]
     games: tuple[catalogue.GameEntry, ...]

@@ -1,4 +1,4 @@
-"""Jobs in worker processes of this machine."""
+"""Run jobs in worker processes on this machine."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _kill(pool: ProcessPoolExecutor) -> None:
 
 @contextmanager
 def _without_ctrl_c() -> Iterator[None]:
-    """Block Ctrl-C in a `with` block. Processes that start there block it until `_prepare`."""
+    """Block Ctrl-C in a `with` block. Processes that start in it block Ctrl-C until `_prepare`."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -96,17 +96,17 @@ _NOT_IN_A_MODULE = (
 
 
 def _is_interactive() -> bool:
-    """Return whether the main program is no file, as in a notebook."""
+    """Return whether the main program is not a file, as in a notebook."""
     return not hasattr(sys.modules.get("__main__"), "__file__")
 
 
 def _prepare(known: Known, threads_each: int) -> None:
     """Prepare a worker process: thread count, Ctrl-C, and registered players and games.
 
-    Ctrl-C ends the worker without a message. The process that waits for the worker reports its end.
+    Ctrl-C ends the worker without a message. The main process reports the end of the worker.
     """
     threads.set_threads(threads_each)
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # a shell's background jobs ignore it
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in a shell's background job
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -115,7 +115,7 @@ def _prepare(known: Known, threads_each: int) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent has ended. Otherwise it would run forever."""
+    """End this process when its parent has ended. Otherwise this process would run forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -5,9 +5,8 @@
     play_tournament(game, players, deals=1000, workers=RayCluster("auto"), folder="runs/arena")
 
 Every job is a Ray task with one core. If its worker is killed or its machine is lost, Ray starts
-the job again elsewhere. A job's result is the same on every machine. Nodes that join during a run
-get jobs, too. All nodes must have the same source files of ArmaRL, and every job checks that they
-do.
+the job again elsewhere. A job's result is the same on every machine. Nodes that join later also get
+jobs. All nodes must have the same source files of ArmaRL, and every job checks this on its node.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class RayCluster:
         address: address of the cluster.
         workers: number of jobs at the same time, or None for twice the number of cores.
         retries: number of times that a job is started again after its worker or node died.
-        shares: the work of each worker; a key is the node's name and the process id.
+        shares: the share of each worker. A key is the node's name and the process id, `NODE/PID`.
 
     Example:
         >>> from armarl import RayCluster
@@ -74,12 +73,12 @@ class RayCluster:
     def __init__(
         self, address: str = "auto", workers: int | None = None, retries: int = RETRIES
     ) -> None:
-        """Describe a cluster. It connects when it gets jobs or when `connect` is called.
+        """Store the settings. The connection is made at the first job or call of `connect`.
 
         Args:
             address: "auto" is the cluster that this process or machine belongs to (`ray start`), or
-                the one in RAY_ADDRESS. "local" starts Ray on this machine. Otherwise `host:port`,
-                or `ray://host:port` from outside the cluster.
+                the cluster in RAY_ADDRESS. "local" starts a new cluster on this machine. Otherwise
+                `host:port`, or `ray://host:port` from outside the cluster.
             workers: number of jobs at the same time. None: twice the number of cores, so that
                 every free core finds a waiting job.
             retries: number of times that a job is started again after its worker or node died.
@@ -99,7 +98,8 @@ class RayCluster:
         """Yield the result of `work` for every job, in the order of the jobs.
 
         Raises:
-            ClusterError: the cluster cannot be reached, or a job's workers died too many times.
+            ClusterError: the cluster cannot be reached, a job's workers died too many times, or a
+                node has other source files of ArmaRL.
             Exception: any error that `work` raises.
         """
         self.connect()
@@ -109,7 +109,7 @@ class RayCluster:
         running: dict[Any, int] = {}
         done: dict[int, Any] = {}
         # After an error, running jobs are not cancelled: they finish, or end with this process.
-        # Ray 2.60 aborts the calling process if a job ends at the moment in which it is cancelled.
+        # Cancelling is unsafe: Ray 2.60 aborts the calling process if a job ends at that moment.
         for number in range(len(jobs)):
             while number not in done:
                 for k, job in islice(waiting, max(0, self._at_once() - len(running))):
@@ -181,7 +181,7 @@ def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
 
 
 def _knock(address: str) -> None:
-    """Check that a server listens at `host:port`. Ray itself would try for minutes.
+    """Check that a server listens at `host:port`, because Ray itself would try for minutes.
 
     Raises:
         OSError: no server listens there.
@@ -199,7 +199,7 @@ def _package(work: Work) -> str:
 
 @cache
 def _sources(package: str) -> str:
-    """Return a digest of the sources of `armarl` and of another package."""
+    """Return a digest of the source files of `armarl` and of another package."""
     digest = sha256()
     for home in [_HOME, *getattr(sys.modules[package], "__path__", [])]:
         for path in sorted(Path(home).rglob("*.py")):

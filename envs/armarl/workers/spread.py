@@ -1,7 +1,7 @@
-"""Run jobs in worker processes of this machine, or on a cluster.
+"""Run jobs in worker processes on this machine, or on a cluster.
 
-A job is the argument of an importable function. The result of the function depends only on the job.
-The result is therefore the same on every worker, even if the job is started again.
+A job is the argument of an importable function. The result of the function must depend only on the
+job. The result is then the same on every worker, even if the job is started again.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def spread(work: Work, jobs: Sequence[Any], workers: Workers) -> Generator[Any, 
     The workers know the same registered players and games as this process.
 
     Raises:
-        RuntimeError: a process was killed, or a script without a `__main__` guard starts itself
-            again and again.
+        RuntimeError: a process was killed, a script without a `__main__` guard starts itself
+            again, or a job contains a class or function that the processes cannot import.
         ClusterError: the cluster cannot be reached, or it failed to run a job.
     """
     if not isinstance(workers, int):
@@ -40,13 +40,13 @@ def workers_at(cluster: str | None, processes: int | None) -> Workers:
     """Return a Ray cluster, or a number of processes on this machine.
 
     Args:
-        cluster: address of a Ray cluster. None: use processes of this machine.
+        cluster: address of a Ray cluster. None: use processes on this machine.
         processes: number of processes, or number of jobs at the same time on a cluster. None: the
             number of available cores; for a cluster, see `RayCluster`.
 
     Raises:
         ImportError: Ray is not installed.
-        ValueError: `processes` is below 1 for a cluster.
+        ValueError: `processes` is out of the range that `RayCluster` allows.
     """
     if cluster is None:
         return threads.available_cores() if processes is None else processes
