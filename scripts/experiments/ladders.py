@@ -6,8 +6,8 @@
 Each variant has a tournament of the kind "ladder": only neighbours on the ladder meet, in all seat
 arrangements of the same deals. Ratings are Elo points, where `random` is at 0. Every variant has
 its own folder, where its tournament is saved after every job. The same command resumes after an
-interruption, or continues with more deals. `ladders.md` contains the tables of all finished
-variants in the folder, with 95 % intervals.
+interruption, or continues with more deals. `ladders.md` in the folder is a new version of
+`docs/playing/ladders.md`, with the tables of all finished variants.
 """
 
 from __future__ import annotations
@@ -24,30 +24,8 @@ from armarl.games.make_game import make_game
 from armarl.players.registry import shipped_policies
 from armarl.roster.make_player import make_player
 
-HEAD = """# Ladders
-
-This page compares random play, searches, the scripted player, the shipped policies, and the shipped
-policies with search. It covers every variant, at a small search budget. For larger budgets see
-[search](search.md). For matches of up to a thousand games see [the shipped
-policies](../../policies/README.md).
-
-How to read the tables:
-
-- The number after the name of a search is its number of simulations per decision. `search` is the
-  method that the game names as its best: `grave` in Armadora, `rollout` in Armada.
-- Only neighbours on the ladder, in the order of `scripts/experiments/ladders.py`, played against
-  each other: the same deals, in all arrangements of the seats. Players that are far apart are
-  compared only through the players between them, so the intervals grow wider from rung to rung.
-  Intervals from five deals are rough.
-- Ratings are on the Elo scale with `random` at 0. The 95 % intervals come from the bootstrap over
-  deals (see [the arena](arena.md#intervals)). All players share the victory of a game that is cut
-  short.
-
-This command made the tables, with the number of `--deals` above each table:
-
-    python scripts/experiments/ladders.py --folder runs/ladders
-
-"""
+# The page in the docs. Its introduction is written by hand; this script makes only the tables.
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "playing" / "ladders.md"
 
 
 def variants() -> dict[str, tuple[str, dict[str, Any]]]:
@@ -136,7 +114,8 @@ def main() -> None:
         print(f"\n{text}")
     parts = [part for name in known if (part := options.folder / name / "ladder.md").exists()]
     whole = "\n".join(part.read_text(encoding="utf-8") for part in parts)
-    (options.folder / "ladders.md").write_text(HEAD + whole, encoding="utf-8")
+    introduction = PAGE.read_text("utf-8").partition("\n## ")[0]
+    (options.folder / "ladders.md").write_text(f"{introduction}\n{whole}", encoding="utf-8")
 
 
 if __name__ == "__main__":
