@@ -208,7 +208,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def ratio(row: dict[str, Any], other: dict[str, Any]) -> float:
-    """Return the ratio of two results of a group: the median of the ratios in each round."""
+    """Return the ratio of two results of a group: the median of the ratios of their samples."""
     pairs = zip(row["samples"], other["samples"], strict=True)
     return statistics.median(a / b for a, b in pairs)
 

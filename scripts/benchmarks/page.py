@@ -101,7 +101,7 @@ def _head(results: dict[str, Any]) -> str:
         if settings["quick"]
         else ""
     )
-    note = f" {results['note']}" if "note" in results else ""  # a person may write it to the JSON
+    note = f" {results['note']}" if "note" in results else ""  # a person may add it to the JSON
     return "\n".join(
         [
             "# Benchmarks",
@@ -221,7 +221,7 @@ def _table(
 
 
 def _is_base(row: dict[str, Any], of: dict[str, Any], base: str) -> bool:
-    """Return whether `row` is the result with which `of`, of the same group, is compared."""
+    """Return whether `row` is the result with which the table compares the result `of`."""
     if row["cores"] != of["cores"]:
         return False
     if row["subject"] == base:
@@ -254,7 +254,7 @@ def _three_digits(value: float) -> str:
 
 
 def _peers_ahead(rows: Rows) -> list[str]:
-    """Return a list of the peers, and of the games that are slower than each peer's fastest run."""
+    """Return a Markdown list: for each peer, our games that are slower than its fastest run."""
     lines = ["Comparison with other libraries, for steps with the mask and the observation:", ""]
     for cores in sorted({row["cores"] for row in rows}):
         ours = [row for row in chosen(rows, cores=cores, how=WITH) if row["package"] == "armarl"]

@@ -6,9 +6,9 @@ Each tournament is simulated in a *world*. A world has players with strengths, p
 unequal value, shared victories, and the luck of deals. A deal favours some places in all its games,
 and also some players. The true rating is the model's rating over infinitely many deals, estimated
 from a very large sample. A 95 % interval should contain the true rating in 95 of 100 tournaments,
-and should be too high as often as too low. In the lopsided worlds one side wins nearly all of a few
-games. In these worlds the intervals should contain the true rating in at least 95 of 100
-tournaments.
+and should be too high as often as too low. The lopsided worlds have few games, and one side wins
+nearly all of them. In these worlds the intervals should contain the true rating in at least 95 of
+100 tournaments.
 """
 
 from __future__ import annotations

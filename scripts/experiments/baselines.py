@@ -117,7 +117,7 @@ def _show(name: str, report: Report) -> None:
 
 
 def drawn(curves: list[Rows]) -> str:
-    """Return a plot of win rates over decisions as SVG: mean and range of seeds per opponent."""
+    """Return an SVG plot of win rates over decisions: the seeds' mean and range per opponent."""
     names = sorted({n for rows in curves for row in rows for n in row if n.startswith(WINS)})
     first, last = (
         choose([choose([row["decisions"] for row in rows]) for rows in curves])
