@@ -1,5 +1,5 @@
-# An image of ArmaRL that contains the compiled kernels. So the first step need not compile, and the
-# image works for users other than root and on a read-only file system.
+# An image of ArmaRL that contains the compiled kernels. The first step therefore compiles nothing,
+# and the image works for users other than root and on a read-only file system.
 #
 #   docker build --tag armarl .                                     CPU
 #   docker build --tag armarl --build-arg EXTRA=train,cuda .        with the compiler for NVIDIA GPUs

@@ -3,8 +3,8 @@
 #            game, and you can compare exploitability or winnings across libraries.
 # Behaviour: RLCard, and therefore PettingZoo's leduc_holdem, has blinds of 1 and 2 and a random
 #            first player, and pays in big blinds. OpenSpiel has antes of 1 each, player 0 is always
-#            first, and it pays in chips. The first player may fold at once in RLCard, but not in
-#            OpenSpiel.
+#            first, and it pays in chips. The first player may fold immediately in RLCard, but not
+#            in OpenSpiel.
 # Version:   RLCard 1.2.0, OpenSpiel 2.0.2
 # Seen:      RLCard:    pot [1, 2], first move call/fold/raise, largest win 7.0, first movers [0, 1]
 #            OpenSpiel: pot [1, 1], first move call/raise, largest win 13.0, first movers [0]

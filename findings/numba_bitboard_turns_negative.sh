@@ -12,7 +12,7 @@
 #            lowest piece of square 63 alone:  NumPy 9223372036854775808  Numba 9223372036854775808
 # Matters:   Square 63 is a corner of every 8x8 board. With a piece there, a feature plane contains
 #            -1, `if bit == 1` misses the piece, and -1 as an index reads the last entry of a table.
-#            The fault needs a piece on this one square, so few tests find it. Write np.uint64(1)
+#            The error needs a piece on this one square, so few tests find it. Write np.uint64(1)
 #            for every constant, and test a board with all 64 bits set.
 # Cost:      2 seconds of CPU after the installation; 246 MB installed.
 set -eu

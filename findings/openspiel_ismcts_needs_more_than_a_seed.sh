@@ -2,8 +2,8 @@
 # Guess:     Two ISMCTSBots in C++ with equal seeds, with equally seeded rollouts, on one thread,
 #            give the same visit counts for the same state, as two MCTSBots in C++ do.
 # Behaviour: With the same seed in one process, ISMCTSBot in C++ gives different visit counts, and
-#            sometimes another move. The maintainers fixed such a fault in the Python bot in August
-#            2026 (pull request 1584) and assumed that the C++ bot is correct.
+#            sometimes another move. The maintainers fixed the same kind of error in the Python bot
+#            in August 2026 (pull request 1584) and assumed that the C++ bot is correct.
 # Version:   open-spiel 2.0.2
 # Seen:      MCTSBot:   20 bots with seed 0 have 1 opinion
 #            ISMCTSBot: 20 bots with seed 0 have 8 opinions, moves Counter({1: 16, 2: 4})   (numbers differ from run to run)

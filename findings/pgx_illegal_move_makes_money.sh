@@ -7,7 +7,7 @@
 # Version:   Pgx 2.6.0, JAX 0.10.2
 # Seen:      tic_tac_toe: [-1.0, 1.0], sum 0.0
 #            sparrow_mahjong: [-1.0, 2.0, 2.0], sum 3.0
-# Matters:   With masks, this never shows. Without masks (a debug run, an opponent pool, a human),
+# Matters:   With masks, this never happens. Without masks (a debug run, an opponent pool, a human),
 #            one illegal move pays the other players more than most won games (the highest reward in
 #            20 random games was 0.77). A shared network learns that others' mistakes pay best.
 #            Zero-sum checks, and value targets scaled to legal rewards, break.

@@ -3,7 +3,7 @@
 #            returns().
 # Behaviour: The reward of each step is returns(), the score so far. If a game gives points before
 #            the end, each point is paid again at every later step. In most games the score is zero
-#            until the end, so the fault does not show.
+#            until the end, so the error does not show.
 # Version:   Ray 2.60.0, OpenSpiel 2.0.2
 # Seen:      leduc_poker: rewards add up to [11.0, -11.0], returns [11.0, -11.0]
 #            repeated_leduc_poker: rewards add up to [99.0, -88.0], returns [11.0, -11.0]
@@ -37,7 +37,7 @@ from ray.rllib.env.wrappers.open_spiel import OpenSpielEnv  # noqa: E402
 
 seen = {}
 for name in ("leduc_poker", "repeated_leduc_poker"):
-    np.random.seed(0)  # the environment deals by NumPy's global generator
+    np.random.seed(0)  # the environment deals with NumPy's global generator
     rng = random.Random(0)
     env = OpenSpielEnv(pyspiel.load_game(name))
     env.reset()

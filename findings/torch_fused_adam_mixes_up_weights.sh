@@ -2,7 +2,7 @@
 # Guess:     `Adam(fused=True)` on a CPU takes the same steps as `Adam` in any memory order of the
 #            tensors: torch's operations respect strides, or raise an error if they cannot.
 # Behaviour: The fused step reads weight, gradient and moments as flat memory. If the gradient's order
-#            differs from the weight's, each number is updated by the gradient of another number. No
+#            differs from the weight's, each weight is updated by the gradient of another weight. No
 #            error is raised, and the loss may still fall.
 # Version:   torch 2.13.0 (CPU), NumPy 2.4.6
 # Seen:      orders alike:   fused is off by 0.000

@@ -10,7 +10,7 @@
 #            [8.33, 8.33, 8.33] [9.32, 10.7, 9.32] [10.13, 13.51, 10.13] [10.74, 16.8, 10.74]
 #            draw_probability=0.001: sigma of three players after each tie
 #            [8.33, 8.33, 8.33] [5.69, 5.69, 5.69] [4.28, 4.28, 4.28] [3.47, 3.47, 3.47]
-# Matters:   A ladder of policies for three or four seats often has equal scores, above all equal
+# Matters:   Games between three or four policies often end with equal scores, most often for the
 #            last places. One wrong setting then undoes the information of the earlier games, and
 #            matchmaking by sigma chooses the same policies again.
 # Cost:      1 second of CPU after the installation; 1 MB installed.

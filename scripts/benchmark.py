@@ -62,7 +62,7 @@ def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
 
 
 def _thinned(groups: Iterator[list[Measurement]]) -> Iterator[list[Measurement]]:
-    """Yield the first group only, with the first measurement of each probe and `how`."""
+    """Yield only the first group, with one measurement for each pair of `probe` and `how`."""
     first = {
         (measurement.probe, measurement.how): measurement for measurement in reversed(next(groups))
     }

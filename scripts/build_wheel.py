@@ -1,6 +1,6 @@
 """Build a wheel with compiled kernels for this platform, so that the first step need not compile.
 
-    python scripts/build_wheel.py                       # into dist/, for the level x86-64-v3
+    python scripts/build_wheel.py                       # into dist/, for x86-64-v3 processors
     python scripts/build_wheel.py --cpu x86-64-v4 --platform manylinux_2_28_x86_64
 
 The kernels work on every processor of the given level, with the minor versions of Python and NumPy

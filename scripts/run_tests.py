@@ -4,7 +4,7 @@ The script checks style, types and spelling, builds the documentation site, and 
 two processes.
 
     python3 scripts/run_tests.py --fast       a few tests of every folder, in under three minutes
-    python3 scripts/run_tests.py --coverage   only the tests, with a report of the lines they run
+    python3 scripts/run_tests.py --coverage   only the tests, with a report of the covered lines
     python3 scripts/run_tests.py -k arm_12    other arguments go to pytest
 """
 
@@ -15,7 +15,7 @@ import sys
 
 from setup_venv import ROOT, run, set_up
 
-# The files or single tests that `--fast` runs. A test checks that each folder of `tests/` is here.
+# The files or single tests that `--fast` runs. They include some from every folder of `tests/`.
 FAST = (
     "analysis/test_leaks.py::test_differences_say_where",
     "analysis/test_leaks.py::test_a_game_can_be_given_by_its_name",
@@ -68,7 +68,8 @@ FAST = (
     "web/test_table.py::test_a_request_that_is_sent_twice_acts_once",
 )
 PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
-# Tests that `--coverage` also runs without compilation, to measure kernels. They take seconds.
+# Tests that `--coverage` runs a second time, without compilation, to measure kernels. They take
+# seconds.
 PLAIN = ("games/armadora/test_rules.py", "games/armada/test_turn_rules.py", "games/kuhn_poker")
 
 

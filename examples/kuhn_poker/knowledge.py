@@ -8,7 +8,7 @@ from kuhn_poker.rules import deal, is_in
 
 @kernel
 def is_open(s: State, place: int) -> bool:
-    """Return whether a card is public: the game is over, and its player and another can win."""
+    """Return whether a card is public: at the end, if its owner and another player can win."""
     players = 0
     for player in range(s.players):
         players += is_in(s, player)

@@ -30,7 +30,7 @@ def start(s: State) -> None:
 
 @kernel
 def deal(s: State) -> None:
-    """Put a random undealt card in every place (a seat, or the card left over) without a card."""
+    """Put a random undealt card in every empty place. A place is a seat, or the card left over."""
     empty = 0
     for place in range(s.players + 1):
         empty += s.card[place] == 0

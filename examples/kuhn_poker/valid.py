@@ -58,7 +58,7 @@ def _has_the_deck(s: State) -> bool:
 
 @kernel
 def _count(s: State, first: int, last: int) -> int:
-    """Count the players whose last word is from `first` to `last`."""
+    """Return the number of players whose last word is from `first` to `last`."""
     n = 0
     for player in range(s.players):
         n += s.word[player] >= first and s.word[player] <= last

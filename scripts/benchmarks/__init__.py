@@ -1,4 +1,5 @@
-"""The measurements of `scripts/benchmark.py`: one module per kind, and their common `frame`.
+"""The measurements of `scripts/benchmark.py`.
 
-A *peer* is another package that is measured for comparison. For *chunk*, see `frame`.
+The module `frame` runs the measurements, and defines *probe*, *chunk* and *group*. A *peer* is
+another package that is measured for comparison.
 """

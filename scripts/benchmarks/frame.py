@@ -1,4 +1,4 @@
-"""Code that takes measurements, each in its own process. The processes take turns.
+"""Code that takes measurements. Each measurement has its own process, and the processes alternate.
 
 A measurement names a *probe*: a function that prepares everything (imports, compilation, a first
 use) and returns a function to sample. A *chunk* is a sampled function that does some work and
@@ -185,7 +185,7 @@ def _row(measurement: Measurement) -> dict[str, Any]:
 
 
 def _take(row: dict[str, Any], message: dict[str, Any]) -> None:
-    """Store a process's message in a row. The message is a sample, a failure, or "ready"."""
+    """Store a sample or a failure in a row of results. Ignore the message "ready"."""
     if "failed" in message:
         row["failed"] = message["failed"]
     elif "value" in message:
@@ -208,7 +208,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def ratio(row: dict[str, Any], other: dict[str, Any]) -> float:
-    """Return the ratio of two results of one group: the median of the ratios in all rounds."""
+    """Return the ratio of two results of a group: the median of the ratios of their samples."""
     pairs = zip(row["samples"], other["samples"], strict=True)
     return statistics.median(a / b for a, b in pairs)
 

@@ -29,7 +29,7 @@ JAX_PLUGIN = next(filter(find_spec, _PLUGINS), _PLUGINS[0])
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield groups by batch size, then the group that does not depend on the batch size."""
+    """Yield groups of games and of PPO by batch size, and a group of start-up times and memory."""
     for batch in BATCHES:
         yield [
             *(_row(variant, PLAYOUTS, "playouts", batch, "actions/s") for variant in STEPPED),
@@ -144,7 +144,7 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def first_step(variant: Variant, cold: bool) -> Callable[[], float]:
-    """Return a function that times a new process up to its first step, see `start.first_use`."""
+    """Return a function that times a new process up to its first step. See `start.first_use`."""
     name, options = variant
     return start.first_use(_STEP.format(game=name, options=options), cold)
 
@@ -159,7 +159,7 @@ def learner(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def memory(variant: Variant) -> Callable[[], float]:
-    """Return a function that counts bytes of GPU memory per game, for a batch and one `Turn`."""
+    """Return a function that returns the bytes of GPU memory per game for a batch and a `Turn`."""
     import torch
 
     from armarl import SelfPlayBatch

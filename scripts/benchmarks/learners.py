@@ -20,7 +20,7 @@ PARTS = ("environment", "inference", "update")
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Yield a group per variant on all cores: learners, matrix products, and fractions of time.
+    """Yield a group per variant on all cores: two learners, and PPO's matrix products and time use.
 
     The speed of the matrix products is an upper limit only for learners that compute all these
     products. Incremental passes, which update a layer from the changed inputs only, avoid most of

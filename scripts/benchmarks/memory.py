@@ -36,7 +36,7 @@ def groups() -> Iterator[list[Measurement]]:
         ),
         _bytes(
             "Pgx connect_four",
-            "its state, which holds observation and mask",
+            "its state, which contains the observation and the mask",
             "memory.pgx",
             {"game": "connect_four"},
             "pgx",
@@ -53,7 +53,7 @@ def _bytes(
 
 
 def per_game(variant: Variant, what: str) -> Callable[[], float]:
-    """Return a function that returns the number of bytes per game of a part or a whole batch."""
+    """Return a function that returns the bytes per game of `what`: one array, or a whole batch."""
     from armarl import SelfPlayBatch, make_game
 
     game = make_game(variant[0], **variant[1])
@@ -91,7 +91,7 @@ def million(variant: Variant) -> Callable[[], float]:
 
 
 def pgx(game: str) -> Callable[[], float]:
-    """Return a function that returns the number of bytes per game of the arrays in Pgx's state."""
+    """Return a function that returns the bytes per game of all arrays in Pgx's state."""
     import jax
     import pgx as library
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @contextmanager
 def tree_of(commit: str) -> Iterator[Path]:
-    """Yield a temporary folder with the files of a commit. Its kernels are cached there too.
+    """Yield a temporary folder with the files of a commit. Its compiled kernels are cached there.
 
     Raises:
         subprocess.CalledProcessError: there is no such commit.
@@ -39,8 +39,9 @@ def compare(
 ) -> Iterator[dict[str, Any]]:
     """Measure this version and an older one, and yield a row for each measurement on one core.
 
-    A row has `subject`, `how`, `batch` and `unit`, and either `before`, `now` and `ratio` (now to
-    before) or `failed`, a reason. Measurements of other packages are left out.
+    A row has `section`, `subject`, `how`, `batch` and `unit`. It also has either `before`, `now`
+    and `ratio` (`now` to `before`), or `failed`, the reason why there is no ratio. Measurements of
+    other packages are left out.
     """
     with tree_of(commit) as folder:
         for ours in (

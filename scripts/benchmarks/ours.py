@@ -75,7 +75,7 @@ def step_groups() -> Iterator[list[Measurement]]:
 
 
 def scaling_groups() -> Iterator[list[Measurement]]:
-    """Yield groups of steps by batch size, on one core and on all, with peers' connect four."""
+    """Yield groups of steps by batch size, on one core and on all. Peers play connect four."""
     for cores in core_counts():
         for batch in BATCHES:
             yield [
@@ -105,7 +105,7 @@ def vector_groups() -> Iterator[list[Measurement]]:
         ]
 
 
-# For each row's title, the number of environments and the other arguments of `make_vec`.
+# The number of environments and the other arguments of `make_vec`, by the `how` of a measurement.
 VECTOR_ENVS: dict[str, tuple[int, dict[str, Any]]] = {
     f"our VectorEnv of {BATCH}": (BATCH, {}),
     f"our VectorEnv of {BATCH}, copy=False": (BATCH, {"copy": False}),
@@ -181,7 +181,7 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
-    """Return a chunk that plays at random in a compiled loop like a user's in batches.md."""
+    """Return a chunk that plays at random in a compiled loop like the user's loop in batches.md."""
     import numba
 
     from armarl.compiler.randomness import pick, uniform
@@ -191,7 +191,7 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
     apply, legal, observe = verbs.apply, verbs.legal, verbs.observe
     start, status, to_move = verbs.start, verbs.status, verbs.to_move
 
-    # A parallel loop takes no records, only arrays of records.
+    # Numba's parallel loops accept arrays of records, but no single record.
     charts = np.zeros(0) if game.fixed is None else np.full(1, game.fixed)
     records = numba.njit((lambda _: ()) if game.fixed is None else (lambda charts: (charts[0],)))
 

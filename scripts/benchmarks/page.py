@@ -23,8 +23,9 @@ SECTIONS = {
         "Steps",
         f"Steps per second of batches of {BATCH} games, stepped in lockstep from Python. Games "
         "that end are reset. A step includes the choice of a random legal action by a compiled "
-        "function. Other libraries return observation and mask with every step. OpenSpiel has no "
-        "batches and plays one game. In a compiled loop, the results of the steps are not used.",
+        "function. Other libraries return the observation and the mask with every step. OpenSpiel "
+        "has no batches and plays one game. In a compiled loop, the results of the steps are not "
+        "used.",
     ),
     "scaling": (
         "Scaling with batch and threads",
@@ -57,8 +58,8 @@ SECTIONS = {
     "search": (
         "Search",
         f"Simulations per second on one core. Each search has {search.SIMULATIONS} simulations for "
-        "the first decision after the deal. Armada is cut short after some turns of colours "
-        "(`max_turns`). For comparison, the table also has the parts of a simulation, measured "
+        "the first decision after the deal. A game of Armada ends after `max_turns` turns, summed "
+        "over the colours. For comparison, the table also has the parts of a simulation, measured "
         "separately, and OpenSpiel's ISMCTS (in C++) in games that it supports.",
     ),
     "memory": ("Memory", "Sizes in bytes."),
@@ -101,7 +102,7 @@ def _head(results: dict[str, Any]) -> str:
         if settings["quick"]
         else ""
     )
-    note = f" {results['note']}" if "note" in results else ""  # written by hand
+    note = f" {results['note']}" if "note" in results else ""  # a person may add it to the JSON
     return "\n".join(
         [
             "# Benchmarks",
@@ -221,7 +222,7 @@ def _table(
 
 
 def _is_base(row: dict[str, Any], of: dict[str, Any], base: str) -> bool:
-    """Return whether `row` is the row with which `of` is compared. Both are in the same group."""
+    """Return whether `row` is the result with which the table compares the result `of`."""
     if row["cores"] != of["cores"]:
         return False
     if row["subject"] == base:
@@ -254,8 +255,8 @@ def _three_digits(value: float) -> str:
 
 
 def _peers_ahead(rows: Rows) -> list[str]:
-    """List for every peer our games that are slower than the peer in its fastest form."""
-    lines = ["Where other libraries are ahead, with mask and observation:", ""]
+    """Return a Markdown list: for each peer, our games that are slower than its fastest run."""
+    lines = ["Comparison with other libraries, for steps with the mask and the observation:", ""]
     for cores in sorted({row["cores"] for row in rows}):
         ours = [row for row in chosen(rows, cores=cores, how=WITH) if row["package"] == "armarl"]
         if not ours:

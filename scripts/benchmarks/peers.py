@@ -1,6 +1,6 @@
 """Other libraries (peers) in random legal play, each used as its own documentation recommends.
 
-For the word *chunk* see `frame`.
+For *chunk*, see `frame`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks.frame import Measurement
 from benchmarks.sampling import Sampler
 
 CHUNK = 20  # batch steps between two readings of the clock
-CALL, LOOP = "a jitted call per step", f"a jitted loop of {CHUNK} steps"  # two forms to run Pgx
+CALL, LOOP = "a jitted call per step", f"a jitted loop of {CHUNK} steps"  # two ways to run Pgx
 # The last two games of Pgx and of EnvPool have hidden information.
 PGX_GAMES = ("connect_four", "backgammon", "animal_shogi", "kuhn_poker", "leduc_holdem")
 ENVPOOL_GAMES = ("ConnectFour-v1", "Backgammon-v1", "KuhnPoker-v1", "LeducHoldem-v1")
@@ -23,7 +23,7 @@ OPEN_SPIEL_GAMES = ("connect_four", "quoridor")
 
 
 def pgx_measurements(section: str, game: str, batch: int, cores: int) -> Iterator[Measurement]:
-    """Yield the measurements of a Pgx game, in all forms of use that may be the fastest."""
+    """Yield the measurements of a Pgx game, in every way of running it that may be the fastest."""
     for devices in sorted({1, cores}):
         if batch % devices:
             continue
@@ -77,10 +77,10 @@ def open_spiel_measurements(section: str) -> Iterator[Measurement]:
 def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
     """Return a chunk that runs Pgx, jitted and vmapped, with auto-reset, and counts the steps.
 
-    Pgx's state includes observation and mask. Without `scan`, every step is a call from Python,
-    where a learner could read observation and mask. With `scan`, the steps of a chunk are one
-    compiled loop. A learner would have to be inside this loop. This function does not read
-    observations and masks. The batch may be split over several XLA devices, one per core, because
+    A Pgx state includes the observation and the mask. Without `scan`, every step is a call from
+    Python, and a learner could read the observation and the mask after each step. With `scan`, the
+    whole chunk is one compiled loop, so a learner would have to be part of it. The chunk does not
+    read the observations. The batch may be split over several XLA devices, one per core, because
     XLA otherwise leaves cores idle in games as simple as connect four.
     """
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
@@ -124,7 +124,7 @@ def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
 def _random_legal(masks: Any, key: Any) -> Any:
     """Return a random legal action for each game, with one random number per game.
 
-    One number per game is faster than one per action, as in `pgx.experimental.utils.act_randomly`.
+    `pgx.experimental.utils.act_randomly` draws one number per action, which is slower.
     """
     import jax
     import jax.numpy as jnp

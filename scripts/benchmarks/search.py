@@ -1,4 +1,4 @@
-"""Measurements of search: simulations from the deal, their parts, and OpenSpiel's ISMCTS."""
+"""Measurements of search: whole simulations, parts of a simulation, and OpenSpiel's ISMCTS."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.ours import title
 
 SIMULATIONS = 1000  # per decision
 BATCH = 8  # decisions per call
-TURNS_OF_ARMADA = (1, 6)  # values of `max_turns`: turns of colours after which a game is cut short
+TURNS_OF_ARMADA = (1, 6)  # values of `max_turns` (turns summed over the colours)
 VARIANTS: tuple[Any, ...] = (
     ("armadora", {"players": 2}),
     *(("armada", {"players": 2, "cards": True, "max_turns": turns}) for turns in TURNS_OF_ARMADA),

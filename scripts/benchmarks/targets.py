@@ -51,7 +51,7 @@ def targets(rows: Rows, cores: int) -> list[dict[str, Any]]:
 
 
 _PLAYOUTS = ((ARMADORA, 6e6), (ADVANCED, 4e6), (ARMADA, 5e5))
-_AEC = {"Armadora": (9, 6), "Armada": (2, 2)}  # for `env()` and for `raw_env()`
+_AEC = {"Armadora": (9, 6), "Armada": (2, 2)}  # minimum ratios, for `env()` and `raw_env()`
 _STEPS = ((ARMADORA, 2e6), (ARMADA, 2.5e5))
 
 

@@ -26,7 +26,7 @@ STRETCH = 4  # maximum number of actions in a replay
 
 
 def stretches(game: Game, games: int, seed: int) -> Iterator[Record]:
-    """Play random games. For each, yield a record of some actions, and of the last actions."""
+    """Play random games. Yield records of a few actions: from a random moment, and from the end."""
     rng = np.random.default_rng(seed)
     for _ in range(games):
         states = game.new_states(int(rng.integers(2**40)))

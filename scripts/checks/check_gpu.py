@@ -2,13 +2,13 @@
 
     python scripts/checks/check_gpu.py --plies 10000000
 
-With this command, the script plays 10 million actions of every variant, in all autoreset modes,
-including some illegal actions. After half of the steps, the two batches swap devices. After each
-step, the script compares all results. It then compares the other methods of `CudaGame`, including
-the scripted players, and an iteration of PPO. PPO's games must be equal byte for byte, and its
-gradients nearly equal. If there is no GPU, the script prints what is missing. `--variant` with a
-printed name checks only this variant, so several processes can share the work. Numba's simulator
-needs no GPU but is slow:
+With this command, the script plays 10 million actions of every variant in two batches, one on the
+CPU and one on the GPU. It uses all autoreset modes and includes some illegal actions. After half of
+the steps, the two batches swap devices. After each step, the script compares all results. It then
+compares the other methods of `CudaGame`, including the scripted players, and an iteration of PPO.
+PPO's games must be equal byte for byte, and its gradients nearly equal. If there is no GPU, the
+script prints what is missing. `--variant NAME` checks only the variant of this name (as in the
+output), so several processes can share the work. Numba's simulator needs no GPU but is slow:
 
     NUMBA_ENABLE_CUDASIM=1 python scripts/checks/check_gpu.py --plies 2000 --batch 20
 
@@ -50,7 +50,7 @@ if SIMULATED:
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
 MOST_LEARNT_FROM = 512  # maximum number of games in the check of PPO
 NEARLY = {"rtol": 1e-3, "atol": 1e-5}  # tolerances for nearly equal numbers
-ILLEGAL_SHARE = 0.01  # share of actions that are arbitrary numbers
+ILLEGAL_SHARE = 0.01  # fraction of the actions that are replaced by random, mostly illegal numbers
 
 
 class DifferenceError(AssertionError):
@@ -92,7 +92,10 @@ def main() -> int:
 
 
 def check(game: Game, plies: int, size: int, seed: int = 0, device: str = "cuda") -> int:
-    """Play at least `plies` actions, a third in each autoreset mode. Return the number played.
+    """Compare CPU and GPU over at least `plies` actions, a third of them in each autoreset mode.
+
+    Returns:
+        The number of actions played.
 
     Raises:
         DifferenceError: a result was not equal.

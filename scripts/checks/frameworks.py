@@ -4,9 +4,9 @@
     python3 scripts/checks/frameworks.py tianshou rllib/all-seats --decisions 20000
 
 Each library is installed together with ArmaRL into its own environment under `--folder`, because
-the pinned versions of the libraries conflict. There the library's program in
-`armarl_training.examples` trains policies with three seeds and measures them against random. The
-results are saved in docs/environments/frameworks.json. The page's table is made from this file.
+the pinned versions of the libraries conflict. The library's program in `armarl_training.examples`
+runs there. It trains policies with three seeds and measures them against random play. The results
+are saved in docs/environments/frameworks.json. The page's table is made from this file.
 """
 
 from __future__ import annotations

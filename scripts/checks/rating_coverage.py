@@ -2,12 +2,13 @@
 
     python scripts/checks/rating_coverage.py --tournaments 10000
 
-Each tournament is simulated in a *world*. A world has players with strengths, places of unequal
-worth, shared victories, and the luck of deals. A deal favours some places in all its games, and
-also some players. The true rating is the model's rating over infinitely many deals, estimated from
-a very large sample. A 95 % interval should contain the true rating in 95 of 100 tournaments, and
-should be too high as often as too low. The lopsided worlds have few games, nearly all won by one
-side. There the intervals should contain the true rating in at least 95 of 100 tournaments.
+Each tournament is simulated in a *world*. A world has players with strengths, places (seats) of
+unequal value, shared victories, and the luck of deals. A deal favours some places in all its games,
+and also some players. The true rating is the model's rating over infinitely many deals, estimated
+from a very large sample. A 95 % interval should contain the true rating in 95 of 100 tournaments,
+and should be too high as often as too low. The lopsided worlds have few games, and one side wins
+nearly all of them. In these worlds the intervals should contain the true rating in at least 95 of
+100 tournaments.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ Floats = NDArray[np.float64]
 # of strength. SHARED is the probability of a shared victory.
 LUCK, TASTE, SHARED = 0.6, 0.5, 0.05
 SAMPLE, PARTS = 10_000, 40  # for true ratings: number of deals per sample, and number of samples
-DEALS = (30, 60, 120)  # numbers of deals; tournaments use the first, second, third, first, ...
-FEW_DEALS = (5, 7, 10)  # as DEALS, for the lopsided worlds
+DEALS = (30, 60, 120)  # deals per tournament: the tournaments use these numbers in rotation
+FEW_DEALS = (5, 7, 10)  # the same for the lopsided worlds
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class World:
     places: tuple[float, ...]
     kind: str = "round-robin"
     mixed: bool = False
-    deals: tuple[int, ...] = DEALS  # numbers of deals, which the tournaments use one after another
+    deals: tuple[int, ...] = DEALS  # deals per tournament: the tournaments use them in rotation
 
     def members(self) -> Floats:
         groups = lineups(len(self.players), self.game, self.kind, self.mixed)
@@ -60,7 +61,7 @@ class World:
         )
         strengths = who @ (np.array(self.players) / ELO) + np.array(self.places) / ELO
         scores = strengths + luck + taste.reshape(deals, *strengths.shape)
-        scores += rng.gumbel(size=scores.shape)  # the highest score then wins as in Luce's model
+        scores += rng.gumbel(size=scores.shape)  # so wins have the probabilities of Luce's model
         shares = (scores == scores.max(axis=2, keepdims=True)).astype(float)
         shares[rng.random(shares.shape[:2]) < SHARED] = 1 / shares.shape[2]
         return Tally(who, shares)
@@ -125,7 +126,7 @@ class Count:
 def cover(
     world: World, tournaments: int, resamples: int, seed: int, deals: tuple[int, ...] = DEALS
 ) -> tuple[Count, Count]:
-    """Return the counts for the intervals of player differences, and for those of places."""
+    """Return the counts for the intervals of rating differences, and for those of place values."""
     players, places = truth(world)
     rng = np.random.default_rng(seed)
     pairs = np.triu(np.ones(players.shape, bool), 1)

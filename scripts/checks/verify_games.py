@@ -31,7 +31,7 @@ VARIANTS = {
     for game, module in CHECKS.items()
 }
 CHUNK = {"armadora": 50, "armada": 10}  # games between two progress reports
-Job = tuple[str, str, range, float]  # game, variant, seeds, sample
+Job = tuple[str, str, range, float]  # game, variant, seeds, fraction of states for slow checks
 
 
 def main() -> int:

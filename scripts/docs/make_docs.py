@@ -58,8 +58,8 @@ def game_page(name: str) -> str:
         "",
         "The observation is a flat float32 vector that consists of blocks. Integer features are "
         'divided by the number in the column "divided by". Blocks marked "own" depend on the '
-        "private information of the observing seat. In a block per seat or per colour, axis 0 begins with "
-        "the observer, and the others follow in play order.",
+        "private information of the observing seat. In a block per seat or per colour, axis 0 "
+        "begins with the observer, and the others follow in play order.",
         "",
         _sizes(name, flags),
         "",

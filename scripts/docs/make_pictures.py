@@ -23,7 +23,7 @@ NAMES = ("Ada", "Ben", "Cleo", "Dan")
 
 
 class Subject(NamedTuple):
-    """A position to draw, after some actions of the policy `player`, which has all seats."""
+    """A position to draw, after some actions of the policy `player`, which plays all seats."""
 
     player: str
     game: str
@@ -44,7 +44,7 @@ EVERY, SECONDS = 3, 0.4  # the animation shows every third position for 0.4 seco
 
 
 class Lesson(NamedTuple):
-    """A position to draw for the rules: the file's name, and all actions from the deal on."""
+    """A position to draw for the rules. Its fields give the file's name and all actions so far."""
 
     name: str
     game: str
@@ -63,7 +63,7 @@ _ARMADORA = (  # seat 0 wins by 23 gold to 17
     "P f4-g4, stop, W1 h5, W1 h4, W1 f5, W1 c1, W1 f3, W1 c2, P c2-d2, P d2-e2, W1 d2, pass, "
     "W1 b3, W1 d3, pass",
 )
-_SPREAD = "count 1, count 1, count 2, count 5, count 2, count 1"  # the last territory gets 6
+_SPREAD = "count 1, count 1, count 2, count 5, count 2, count 1"  # bands; the last territory gets 6
 _ARMADA = (
     *(f"ship {lair}7, ship {lair}4, {_SPREAD}" for lair in "GRBO"),
     "launch G4 s15, move G4 s15, count 5, sail s15 s16, sail s16 s20, explore C22, attack s20 C22, "
@@ -86,7 +86,7 @@ def taught(lesson: Lesson) -> str:
 
 
 def played(subject: Subject, actions: int) -> Iterator[Picture]:
-    """Play the game up to a number of actions, and yield the picture of each position."""
+    """Play at most a number of actions, and yield the picture of each position."""
     game = make_game(subject.game, **subject.options)
     player, states = make_player(subject.player, game), game.new_states(subject.seed)
     chance = game.new_chance(np.array([subject.seed]))

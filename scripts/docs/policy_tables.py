@@ -15,8 +15,8 @@ from armarl_training.run.exploit import Found, read_found
 from armarl_training.run.progress import curve
 
 ALWAYS = ("random", "greedy")  # the opponents in the table of all policies
-# The tables give the number of games only for matches with fewer games. (1,000 games are rounded to
-# whole rotations of the seats.)
+# The tables give the number of games only for matches with fewer games than this. (Matches of 1,000
+# games are rounded to whole rotations of the seats.)
 USUAL = 998
 CURVES = Path("images", "curves")  # folder of the drawings in docs/
 BEST_RESPONSES = Path(__file__).resolve().parents[2] / "docs" / "playing" / "best-responses"
@@ -66,7 +66,7 @@ def drawings(cards: list[Card]) -> Iterator[tuple[Path, str]]:
 
 
 def is_current(found: Found) -> bool:
-    """Return whether results of `armarl exploit` are finished and for weights that are shipped."""
+    """Return whether results of `armarl exploit` are finished and measured on shipped weights."""
     name = found.recipe.player
     path = shipped_policies().get(name)
     same = path is not None and found.recipe.weights == load_policy(path).weights_digest()

@@ -7,7 +7,7 @@ The script trains each quick configuration unchanged, and MaskablePPO of sb3-con
 variant, with `--seeds` seeds (5), one run after another. MaskablePPO plays one seat against the
 scripted player for `--decisions` decisions. Runs are in subfolders of the given folder. The same
 command continues a run that was stopped or killed. Finished runs are not trained again. Use a
-machine that runs nothing else, because minutes are measured.
+machine that runs nothing else, because the script also measures the minutes of training.
 
 The folder gets these files:
 
@@ -117,7 +117,7 @@ def _show(name: str, report: Report) -> None:
 
 
 def drawn(curves: list[Rows]) -> str:
-    """Draw a baseline's win rates over decisions: for each opponent, the seeds' mean and range."""
+    """Return an SVG plot of win rates over decisions: the seeds' mean and range per opponent."""
     names = sorted({n for rows in curves for row in rows for n in row if n.startswith(WINS)})
     first, last = (
         choose([choose([row["decisions"] for row in rows]) for rows in curves])

@@ -3,10 +3,11 @@
     python scripts/experiments/best_response_gap.py runs/gap
     python scripts/experiments/best_response_gap.py runs/gap --game armadora --players runs/mini
 
-The script trains best responses to each player in Kuhn poker and on Armadora's mini board, with the
-code of `armarl exploit`, in subfolders of the given folder. For each player it prints a row with
-mean returns over both seats. The columns are the exact best response, each trained response
-(computed in the game's tree), and the last match. The same command continues a stopped run.
+The script trains best responses to each of `--players` in Kuhn poker and on Armadora's mini board,
+with the code of `armarl exploit`. The runs are in subfolders of the folder that the command names.
+For each player the script prints a table row of mean returns over both seats: of the exact best
+response, of each trained response (computed in the game tree), and of the chosen response in the
+last match of `armarl exploit`. If the script is stopped, the same command continues.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ KUHN, MINI = armarl.make_game("kuhn_poker"), armarl.make_game("armadora", board=
 
 
 class AsPlayed:
-    """A player without the method `think`, so that `GameTree` measures its choices instead."""
+    """A player without its method `think`, so that `GameTree` samples its choices instead."""
 
     def __init__(self, player: Player) -> None:
         self.name, self.choose = player.name, player.choose

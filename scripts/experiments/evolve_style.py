@@ -3,13 +3,14 @@
     python scripts/experiments/evolve_style.py runs/three.json --players 3 --generations 100
     python scripts/experiments/evolve_style.py runs/cards.json --players 4 --cards --begin conqueror
 
-Each game of a generation has a candidate in one seat: numbers that are drawn around the means of
-the last generation. The other seats play one of the other styles, except the held-out style, or
-they play the means. A ridge regression finds the changes of the numbers that went with victories,
-and the means move in this direction (evolution strategies: Salimans et al., 2017, with a regression
-instead of the weighted sum). The script writes the file after every generation. The same command
-continues a stopped evolution, even with a larger number of generations. At the end the script
-prints the numbers in the form of `armarl/games/armada/admiral.py`.
+Each game of a generation has a candidate in one seat. The candidate's numbers are drawn at random
+around the means, which are the present numbers of the style. All other seats play one of the other
+styles (but never the held-out style), or all play the means. A ridge regression estimates which
+changes of the numbers raise the return, and the means move in this direction (evolution strategies:
+Salimans et al., 2017, with a regression instead of the weighted sum). The script writes the file
+after every generation. The same command continues a stopped evolution, even with a larger number of
+generations. At the end the script prints the numbers in the form of
+`armarl/games/armada/admiral.py`.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ from armarl.games.make_game import make_game
 
 NAMES = [name for name in vars(style_columns) if name.isupper()][: len(styles.CONQUEROR)]
 RIVALS = {"conqueror": 8, "raider": 2, "balanced": 1, "explorer": 1, "builder": 1}
-AGAINST_ITSELF = 4  # weight of the means as an opponent, in addition to those in RIVALS
+AGAINST_ITSELF = 4  # weight of the means as an opponent; RIVALS has the weights of the others
 BELOW_ZERO = {"ODDS": -20, "IN_REACH": -40}  # lower limits below 0; the other lower limits are 0
-# Upper limits of the numbers. Tolls are costs along a path. They must be small, because they are
-# summed in 8 bits.
+# Upper limits of the numbers. Tolls are costs along a path. Tolls must be small, because their sum
+# has 8 bits.
 TOLLS = dict.fromkeys(("STEP", "EMBARK", "BLOCKED", "DISCOVER", "FIGHT", "FIGHT_BAND"), 12)
 SMALL = {name: 16 for name in NAMES if name.endswith(("GARRISON", "BANDS", "COST"))} | TOLLS
 LARGE = {name: 250 for name in NAMES if name.endswith("WORTH")} | {
@@ -124,13 +125,13 @@ class Games(NamedTuple):
     numbers: Any  # int64 (games, players), style numbers
     openings: Any  # int64 (games,), number of random actions at the start
     chance: Any  # uint64 (games,)
-    masks: Any  # int8 (rows, actions) scratch
-    spare: Any  # (rows,) scratch
+    masks: Any  # int8 (scratch rows, actions), scratch
+    spare: Any  # (scratch rows,), scratch
     returns: Any  # float64 (games, players), output; -1 for all seats if a game was cut short
 
 
 def play_out(batch: Games, i: int, thread: int, fixed: Fixed) -> None:
-    """Play game `i`."""
+    """Play game `i` of a batch to its end, and write its returns."""
     s, mine, played = batch.states[i], own(thread), 0
     mask, spare = batch.masks[mine], batch.spare[mine : mine + 1]
     while verbs.status(s) == PLAYING:
@@ -153,7 +154,7 @@ class Evolution:
     """The evolution of a style's numbers for one variant of Armada.
 
     Attributes:
-        means: the present numbers, float64, shape (stances, columns).
+        means: the present numbers of the style, float64, shape (stances, columns).
         generation: number of generations so far.
     """
 
@@ -173,7 +174,7 @@ class Evolution:
         self._first_candidate, self._games, self._seed = known + 1, games, seed
         greedy = importlib.import_module(
             "armarl.games.armada.scripted.greedy"
-        )  # an import statement could find the kernel of this name instead of the module
+        )  # an import statement could find the kernel `greedy` instead of the module `greedy`
         greedy.STYLES = LiveTable(self._rows)  # must be set before anything is compiled
         greedy.FIRST_ROWS = LiveTable(self._first)
         self.game, self.generation = make_game("armada", players=players, cards=cards), 0
@@ -213,7 +214,7 @@ class Evolution:
         return dict(zip(names, against.tolist(), strict=True))
 
     def _put(self, first: int, numbers: Any) -> None:
-        """Write numbers to the style table, from entry `first` on. Entry 0 is for the means."""
+        """Write numbers to the style table from entry `first` on. Entry 0 is the means."""
         row = self._first[self._first_candidate - 1 + first, 0]
         self._rows[row : row + numbers.size // len(NAMES)] = numbers.reshape(-1, len(NAMES))
 

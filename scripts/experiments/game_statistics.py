@@ -4,7 +4,7 @@
     python scripts/experiments/game_statistics.py armada greedy -o players=4 --turn-lairs
 
 With `--turn-lairs` (only Armada) the games are divided among four charts. Each colour's lair (home)
-is in another corner of the board on each chart. This separates the effect of a corner from the
+is in a different corner of the board on each chart. This separates the effect of a corner from the
 effect of the play order.
 """
 
@@ -94,7 +94,7 @@ def main() -> None:
         returns, length, cut = play(game, arguments.player, games, arguments.seed)
         won = (returns > 1 - 1e-9).sum(axis=0)
         by_seat = by_seat + won
-        by_place = by_place + np.roll(won, -turn)  # the seat of a place is `place + turn`
+        by_place = by_place + np.roll(won, -turn)  # seat `place + turn` has the lair at `place`
         lengths.append(length)
         cut_short += int(cut.sum())
 

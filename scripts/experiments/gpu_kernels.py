@@ -47,8 +47,8 @@ Capability = tuple[int, int]
 class Kernel:
     """A loop body that the GPU API runs, and the type of its batch.
 
-    `turn_over` belongs to no game and does not loop over games. For it, `batch` contains the types
-    of all arguments instead of the type of a batch.
+    The kernel `turn_over`, which reorders an array, belongs to no game and does not loop over
+    games. For this kernel, `batch` contains the types of all arguments instead.
     """
 
     game: str
@@ -121,7 +121,7 @@ def main() -> int:
 
 
 def turning_kernels() -> list[Kernel]:
-    """Return the kernels of `turn_over`, one for each type of number."""
+    """Return the kernels of `turn_over`, one for each dtype that it reorders."""
     sizes = (numba.types.int8, numba.types.int16, numba.types.float32)
     lines = [numba.types.Array(size, 1, "C") for size in sizes]
     length = numba.types.int64
@@ -243,7 +243,7 @@ def compiled(kernel: Kernel, capability: Capability, source: Capability | None =
 @cache
 def to_ptx(kernel: Kernel, capability: Capability) -> str:
     """Compile a kernel to the PTX for a GPU of a capability."""
-    # numba-cuda asks the current device for its capability at every called function.
+    # For every function that a kernel calls, numba-cuda reads the current device's capability.
     device = SimpleNamespace(compute_capability=capability)
     import_module("numba.cuda.dispatcher").get_current_device = lambda: device
     function, types = kernel.entry

@@ -5,8 +5,8 @@
 
 Each variant has a tournament of the kind "ladder": only neighbours on the ladder meet, in all seat
 arrangements of the same deals. Ratings are Elo points, where `random` is at 0. Every variant has
-its own folder, where its tournament is saved after every job. The same command resumes after an
-interruption, or continues with more deals. `ladders.md` in the folder is a new version of
+its own folder, where its tournament is saved after every few games. The same command resumes after
+an interruption, or continues with more deals. `ladders.md` in the folder is a new version of
 `docs/playing/ladders.md`, with the tables of all finished variants.
 """
 

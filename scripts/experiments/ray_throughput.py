@@ -52,7 +52,10 @@ def timed(
 def trained(
     config: TrainingConfig, updates: int, progress: Progress | None = None
 ) -> tuple[float, bytes]:
-    """Train. Return the decisions per second after the first update, and the weights' digest."""
+    """Train. Return the decisions per second after the first update, and the digest of the weights.
+
+    The digest is SHA-256 of all weights, 32 bytes.
+    """
     with tempfile.TemporaryDirectory() as folder, start_run(config, Path(folder) / "run") as run:
         run.learner.iterate(0.0)
         begun, before = time.perf_counter(), run.decisions
@@ -89,7 +92,10 @@ def kill_at_work() -> None:
 
 
 def deaths(cluster: Cluster, node: Any) -> Progress:
-    """Return a callback that kills a worker after a quarter of the work and a node after half."""
+    """Return a callback that kills a worker after a quarter of the work and a node after half.
+
+    A new node replaces the killed node.
+    """
 
     def kill() -> None:
         threading.Thread(target=kill_at_work).start()
@@ -108,7 +114,7 @@ def deaths(cluster: Cluster, node: Any) -> Progress:
 
 
 def main() -> None:
-    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - the priority of processes without Ray
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - as in processes without Ray
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -54,7 +54,7 @@ def joined(before: Training, since: Training) -> dict[str, Any]:
 
 
 def _hardware(before: Training, since: Training) -> dict[str, Any]:
-    """Return the newer hardware, and each GPU with the number of decisions that it trained."""
+    """Return the newer hardware, and every GPU with the number of decisions learned on it."""
     gpus = []
     for training, part in ((before, "first"), (since, "last")):
         if gpu := training.get("hardware", {}).get("gpu"):

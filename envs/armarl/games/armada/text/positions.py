@@ -261,7 +261,7 @@ def _preparations(s: Any, stage: int, fixed: Any) -> Iterator[dict[str, Any]]:
 
 
 def _endings(s: Any, view: Description) -> Iterator[dict[str, Any]]:
-    """Yield the possible fields of the end of the game: a winner, or the two ways to be cut short."""
+    """Yield the possible fields of the game's end: a winner, or one of two ways to be cut short."""
     winners = view.part("result").sequence("winners")
     if winners:
         winner = Description({"winners": winners[0]}, "'result'")
