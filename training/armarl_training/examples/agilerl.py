@@ -1,4 +1,4 @@
-"""AgileRL's PPO: one seat with AgileRL's rollouts, and all seats of the AEC environment.
+"""AgileRL's PPO in one seat, with AgileRL's rollouts, or in all seats of the AEC environment.
 
 AgileRL's rollouts read `info["action_mask"]` of vector environments. Its multi-agent algorithms
 accept only parallel environments, so training in all seats needs a custom loop, as in AgileRL's

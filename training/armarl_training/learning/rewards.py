@@ -2,7 +2,7 @@
 
 The configuration names a function as `module:function`. It is called as `function(game, states)`
 with the final states of finished games, records of shape (n,). Its result is the return of every
-seat, shape (n, players). Some of the games may have been cut short by the rules.
+seat, shape (n, players). Some of the games may have ended at a turn limit, without a winner.
 """
 
 from __future__ import annotations

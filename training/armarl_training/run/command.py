@@ -175,7 +175,7 @@ def exploit(player: str, folder: Path | None, *, code: bool = False, **recipe: A
             if not search.run(_train, _tell_trained):
                 tell(f"stopped; {again}")
                 return 130
-        except KeyboardInterrupt:  # in a match
+        except KeyboardInterrupt:  # Ctrl-C during a match
             tell(f"\nstopped; {again}", to=sys.stderr)
             return 130
         found = search.found

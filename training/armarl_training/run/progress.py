@@ -166,7 +166,7 @@ def _read(written: dict[str, str]) -> dict[str, float]:
 
 
 def _is_shown(column: str) -> bool:
-    """Return whether a column is drawn or kept in policy files. Only its values are limited."""
+    """Return whether a column is drawn or kept in policy files. Only shown values have a limit."""
     return column in ("decisions", "minutes", RATING) or column.startswith((WINS, RETURNS))
 
 

@@ -327,7 +327,7 @@ class Run:
             "scale": self.log.scale,
         }
         try:
-            self.log.draw()  # first: a resumed run needs all rows up to its checkpoint, no others
+            self.log.draw()  # before the checkpoint: a resumed run needs all rows up to it
             save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
             self._stands = _stand_of(self.folder)
         except OSError as error:

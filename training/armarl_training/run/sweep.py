@@ -1,8 +1,8 @@
 """`armarl sweep`: Optuna searches for good settings with training runs of one configuration.
 
-The folder contains `sweep.yaml` (the configuration and the search space), `study.db` (Optuna's
-study), a run folder for every trial, `sweep.csv` and `sweep.svg`. The same command continues a
-sweep that was stopped or killed, even in the middle of a trial.
+A folder (`--folder`) stores `sweep.yaml` (the configuration and the search space), `study.db`
+(Optuna's study), a run folder for every trial, `sweep.csv` and `sweep.svg`. If the command was
+stopped or killed, even in the middle of a trial, call it again to continue.
 """
 
 from __future__ import annotations
