@@ -249,7 +249,7 @@ class CriticGames:
 
 
 def _own_seats(lineups: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw one of the learner's seats in each lineup. The critic learns to predict the seat's return."""
+    """Draw one of the learner's seats in each lineup. The critic learns the return of this seat."""
     return np.asarray(((lineups == LEARNER) * (1 - rng.random(lineups.shape))).argmax(axis=1))
 
 
