@@ -15,7 +15,7 @@ from armarl.games.make_game import make_game
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 
 GAMES = 60
-KEPT = {"armadora": 0.1, "armada": 0.015}  # share of positions used, about eight of each game
+KEPT = {"armadora": 0.1, "armada": 0.015}  # share of positions used: about eight in each game
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("armadora", {"board": "mini"}),
     *(("armadora", {"players": n, "advanced": a}) for n in (2, 3, 4) for a in (False, True)),
@@ -58,7 +58,7 @@ def positions(game: Game, games: int = GAMES) -> tuple[States, NDArray[np.int64]
 
 @EVERY_VARIANT
 def test_estimates_are_possible_returns(name: str, options: dict[str, Any]) -> None:
-    """They are in [-1, 1], add up to 0 over the sides, and are equal for partners.
+    """Estimates are in [-1, 1], add up to 0 over the sides, and are equal for partners.
 
     The state does not change.
     """

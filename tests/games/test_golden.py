@@ -1,10 +1,9 @@
 """Golden games: one recorded game of each variant, in `tests/games/golden`.
 
-A file contains the seed, the deal, every action, after each action a hash of each seat's
-observation
-and mask, and the result. The test replays the actions and compares every line. So it notices any
-change of the rules, the actions, the observation or the random deal. If the change is intended,
-raise the game's `VERSION` and write the files again:
+A file contains the seed, the deal, every action, the result and, after each action, a hash of each
+seat's observation and mask. The test replays the actions and compares every line. It therefore
+notices any change of the rules, the actions, the observation or the random deal. If the change is
+intended, raise the game's `VERSION` and write the files again:
 
     python tests/games/test_golden.py --write
 """

@@ -28,7 +28,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX
 def test_deeply_nested_metadata_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Regression: with a correct checksum, they raised a RecursionError."""
+    """Regression: with a correct checksum, these metadata raised a RecursionError."""
     monkeypatch.setattr(
         "armarl.policies.safetensors_file.json.dumps", lambda metadata, **_how: "[" * 100_000
     )
@@ -42,7 +42,7 @@ def test_deeply_nested_metadata_are_refused(
 def test_metadata_that_are_not_plain_json_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str
 ) -> None:
-    """Regression: they were read, and the output of `armarl info --json` was not valid JSON."""
+    """Regression: they were accepted, and `armarl info --json` printed invalid JSON."""
 
     def dumps(metadata: Any, **_how: Any) -> str:
         return f'{{"more": {more}, {json.dumps(metadata)[1:]}'
@@ -174,7 +174,7 @@ def test_judges_of_other_shapes_are_refused(tmp_path: Path, tensors: Any, reason
 
 @pytest.mark.parametrize("key", ["network", "survey", "activation", "advice", "advisers"])
 def test_text_of_a_policy_cannot_control_the_terminal(tmp_path: Path, key: str) -> None:
-    """Regression: the error quoted such text without escaping it."""
+    """Regression: the error quoted text of the policy without escaping it."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, _judge(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)
@@ -267,7 +267,7 @@ def test_metadata_that_would_grow_when_printed_are_refused(
 
 
 def test_the_largest_accepted_metadata_stay_small(tmp_path: Path) -> None:
-    """They are printed as a few megabytes of JSON."""
+    """The largest metadata are printed as a few megabytes of JSON."""
     widest = [nested(json_text.DEEPEST - 4)] * (json_text.MOST_VALUES // json_text.DEEPEST)
     json_text.check_bounds({"note": widest})
     assert len(json.dumps({"note": widest}, indent=2)) < 16 << 20

@@ -275,10 +275,7 @@ def test_annotations_only_for_a_type_checker_are_ignored():
 
 
 def test_an_argument_of_the_player_is_not_a_wrapper_s():
-    """Regression: the player's `noise` was read as a wrapper's.
-
-    So a fifth of its actions was random.
-    """
+    """Regression: the player's `noise` was read as a wrapper's, so some actions were random."""
     player = make_player("typed_players:Loud,noise=0.2,first_random=1", TWO)
     assert (type(player).__name__, player.player.noise) == ("OpeningPlayer", 0.2)
     with pytest.raises(
@@ -308,7 +305,7 @@ def test_the_advised_specification_can_be_used():
 
 
 def test_an_error_in_a_user_s_player_has_its_place():
-    """The error has the file and line, because the command line shows no traceback."""
+    """The error names the file and the line, because the command line shows no traceback."""
     with pytest.raises(OSError, match="no such weights") as found:
         make_player("typed_players:Broken", TWO)
     (note,) = found.value.__notes__
@@ -359,7 +356,7 @@ def test_names_tell_runs_apart(spec, name):
 
 
 def test_best_policies_of_runs_are_told_apart(tmp_path):
-    """Regression: all of them were called `best`, in tables and in JSON."""
+    """Regression: the best policies of all runs were called `best`, in tables and in JSON."""
     paths = [tiny.policy(tmp_path / run, TWO, name="best.safetensors") for run in ("c1", "c2")]
     result = play_match(TWO, paths, games=2)
     assert [standing.player for standing in result.standings] == ["c1/best", "c2/best"]

@@ -453,7 +453,7 @@ def check_random_games(variant: dict[str, Any], seeds: range, sample: float) -> 
     """Check a game for each seed. Of ten games, eight start from random positions, two from deals.
 
     Of these two, one has random players and the other scripted players. Most games start from
-    positions, because such games reach more rules in fewer decisions.
+    positions, because they then reach more rules in fewer decisions.
     """
     occurred: Counter[str] = Counter()
     for seed in seeds:

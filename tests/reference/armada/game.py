@@ -1,9 +1,9 @@
 """A slow, plain reference of Armada, written only from the rules page (ADA-1 to ADA-37).
 
-It shares no code with the kernels. The whole game is one generator that reads like the rules. It
-yields at every decision and receives the text of the decision. So a *chain*, which is an order that
-needs several decisions, is a few lines of straight code. The reference does not roll dice: it
-receives dice and shuffles, and checks that they are possible.
+The reference shares no code with the kernels. The whole game is one generator that reads like the
+rules. It yields at every decision and receives the text of the decision. A *chain*, which is an
+order that needs several decisions, is therefore a few lines of straight code. The reference does
+not roll dice: it receives dice and shuffles, and checks that they are possible.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ class Armada(Orders):
         return by_posts or by_cities
 
     def _offer_raids(self) -> Chain:
-        """Ask each other player with the card once, in order after the turn's colour (ADA-33)."""
+        """Ask each other player with a raid card once, in play order after the turn's (ADA-33)."""
         here = self.playing.index(self.colour)
         asked = {self.player}
         for colour in self.playing[here + 1 :] + self.playing[:here]:

@@ -106,7 +106,7 @@ class Offers(Board):
         return self.chart[name]["post"] is not None and len(self.owned_posts()) >= 3
 
     def _levies(self) -> list[list[str]]:
-        """Return a list of possible territories for each band that may be enrolled now (ADA-31)."""
+        """Return, for each band that may be enrolled now, its possible territories (ADA-31)."""
         if not self.enrolment or self.turn["enrolled"]:
             return []
         lairs = [self.owned_in(lair) for lair in COLOURS if len(self.owned_in(lair)) >= 4]
