@@ -41,7 +41,7 @@ FOUR = make_game("armada", players=4, max_turns=6)
 
 
 class Named(RandomPlayer):
-    """A player of a user with a given name."""
+    """A user's player with a given name."""
 
     def __init__(self, name, game):
         super().__init__(game)
@@ -203,7 +203,7 @@ if __name__ == "__main__":
 
 
 def stay(folder):
-    """A job that never ends, and that reports its process."""
+    """Report this process, and never end, as the job of a worker."""
     (Path(folder) / f"{os.getpid()}.pid").touch()
     time.sleep(600)
 

@@ -1,4 +1,4 @@
-"""Cards of saved policies: of our policies, of those of others, and of damaged ones."""
+"""Cards of saved policies: our policies, policies of others, and damaged policies."""
 
 import dataclasses
 

@@ -92,7 +92,7 @@ def test_no_code_beside_a_policy_is_run(tmp_path):
 
 
 def test_names_of_files_cannot_control_the_terminal(run, tmp_path):
-    """File names send no terminal escapes: not in errors, tables or games."""
+    """File names in errors, tables and games send no terminal escapes."""
     name = "j\x1b[31mX.safetensors"
     (tmp_path / name).write_text("junk", "utf-8")
     status, _, err = run("info", name)

@@ -1,4 +1,4 @@
-"""Options of games on the command line, and dice of a user."""
+"""Options of games on the command line, and a user's dice."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pictures in parts: letters, themes, names of strangers, and errors."""
+"""Pictures: letters, themes, names from strangers, pixels, stored parts, and errors."""
 
 from __future__ import annotations
 

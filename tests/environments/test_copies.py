@@ -140,7 +140,7 @@ def test_copies_work_with_critics_and_networks_as_opponents(face: str, rivals: s
 
 
 class Mine:
-    """A player of a user."""
+    """A user's player."""
 
     def __init__(self, game: Any) -> None:
         self.name, self.game = "mine", game

@@ -50,7 +50,7 @@ def nothing_said() -> None:
 
 
 def _give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make `fault_of` believe that a path belongs to another user."""
+    """Make `fault_of` see another user as the owner of a path."""
     if os.getuid() == 0:
         os.chown(path, 12345, 12345)
     else:

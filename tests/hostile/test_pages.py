@@ -144,7 +144,7 @@ STRANGE = {
 
 @pytest.mark.parametrize("kind", STRANGE)
 def test_invalid_files_of_tables_are_ignored(tmp_path: Path, kind: str) -> None:
-    """Regression: some of these files ended the server at its start, or gave access to others."""
+    """Regression: some files ended the server at its start, or gave access to another file."""
     folder = tmp_path / "games"
     with Pages(folder) as pages:
         table, _ = pages.open(GAME, [0, 1])

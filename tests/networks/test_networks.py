@@ -190,7 +190,7 @@ def test_other_players_cannot_advise(adviser):
 
 
 def test_an_initial_network_follows_its_first_adviser():
-    """Its trust in the adviser outweighs the small initial logits."""
+    """The network's trust in the adviser outweighs the small initial logits."""
     actor = make_actor(GAME, NetworkConfig(widths=(16,), advisers=ADVISERS))
     states, seats = tiny.positions(GAME, 40)
     player = player_of(GAME, actor, ADVISERS)

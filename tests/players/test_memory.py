@@ -64,14 +64,14 @@ def test_a_policy_file_and_a_policy_on_torch_are_on_the_list(tmp_path: Any) -> N
 
 
 class Posing(RandomPlayer):
-    """A player of a user whose class looks like one of ours."""
+    """A user's player whose class looks like one of ours."""
 
 
 Posing.__module__, Posing.__qualname__, Posing.__name__ = RandomPlayer.__module__, "_", "_"
 
 
 class Named(RandomPlayer):
-    """A player of a user with the name of one of ours."""
+    """A user's player with the name of one of ours."""
 
 
 Named.__module__, Named.__qualname__, Named.__name__ = (
@@ -121,7 +121,7 @@ def test_registered_players_of_users_are_not_on_the_list(monkeypatch: pytest.Mon
 
 
 class Mine(GreedyPlayer):
-    """A player of a user's class that plays as ours does."""
+    """A user's subclass that plays like our player."""
 
 
 @pytest.mark.parametrize("players", [2, 3])

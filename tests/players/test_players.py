@@ -185,7 +185,7 @@ def test_a_class_that_does_not_accept_the_game_is_refused(monkeypatch):
 def test_the_error_for_a_file_that_is_not_a_policy_says_how_to_name_it(
     tmp_path, monkeypatch, text, right
 ):
-    """Regression: such files were called damaged, with a header of more than 4 MiB."""
+    """Regression: the error said that the file was damaged, with a header of more than 4 MiB."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dir").mkdir()
     for name in ("pl.py", "ok.onnx", "dir/ok.onnx"):

@@ -263,7 +263,7 @@ def test_dropout_outside_training_changes_nothing(tmp_path):
 
 
 def test_a_network_without_outputs_is_refused(tmp_path):
-    """Regression: this raised an IndexError."""
+    """Regression: the network raised an IndexError."""
     name = network(tmp_path / "mine.onnx", [], outputs=())
     with pytest.raises(ValueError, match="does not fit this game"):
         make_player(name, TWO)

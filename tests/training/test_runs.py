@@ -509,7 +509,7 @@ def test_half_written_files_are_removed(stopped):
 
 
 def test_a_finished_run_that_is_resumed_plays_no_anchor_again(tmp_path):
-    """This happens after a kill between the last checkpoint and the end."""
+    """A run that is killed between its last checkpoint and its end is resumed in this way."""
     evaluation = {"progress_games": 4, "opponents": ["random"]}
     always = config(evaluation=evaluation, checkpoint_every_minutes=1e-9)
     start_run(always, tmp_path / "run").train()

@@ -70,7 +70,7 @@ def test_wrong_statistics_of_a_user_s_learner_are_refused(
 
 
 class Mine(PPO):
-    """A learner of a user."""
+    """A user's learner."""
 
     def iterate(self, done):
         return {**super().iterate(done), "mine": done}

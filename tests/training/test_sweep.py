@@ -347,6 +347,6 @@ def test_a_folder_s_name_is_not_read_as_a_database_address(config, tmp_path, nam
 
 
 def test_an_unknown_setting_with_unprintable_characters_is_refused(config, tmp_path):
-    """Regression: it was accepted, and every trial failed."""
+    """Regression: the setting was accepted, and every trial failed."""
     with pytest.raises(ConfigError, match="unknown setting"):
         Sweep(config, ["\x1b[2J\u202ex=1..2"], tmp_path / "sweep")

@@ -82,7 +82,7 @@ def test_final_targets_are_the_outcomes_of_games(tmp_path, options):
 
 
 def test_an_update_brings_predictions_closer_to_outcomes(tmp_path):
-    """This is measured on finished games."""
+    """The test measures predictions on finished games."""
     td = learner(tmp_path, environments=64, td={"rollout_length": 60, "epochs": 3})
     losses = [td.iterate(0.0)["prize_loss"] for _ in range(4)]
     assert losses[-1] < 0.95 * losses[0]

@@ -242,7 +242,7 @@ def click_action(page: Any, text: str) -> None:
 
 
 def test_a_raid_interrupts_another_turn(browser: Any, server: Server) -> None:
-    """This is a whole game of Armada with cards. The person follows the hints, and raids."""
+    """In a whole game of Armada with cards, the person follows the hints, and raids."""
     page, errors = new_page(browser), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(server.host_page)

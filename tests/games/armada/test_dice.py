@@ -280,7 +280,7 @@ def test_games_with_the_most_extreme_dice_reach_their_end(dice: dict[str, list[i
 
 
 def test_the_scripted_player_considers_the_dice() -> None:
-    """It attacks with nine bands against four with standard dice, but not with a die of losses."""
+    """With standard dice, it attacks four bands with nine. With a die of losses, it does not."""
     worths = {}
     for name, dice in (("standard", None), ("losses", {**OTHER, "combat": [1, -1, -1, -1, -1, 0]})):
         table = Table(dice=dice)
