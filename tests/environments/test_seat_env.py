@@ -116,7 +116,7 @@ def test_an_episode(variant):
         assert not np.shares_memory(one[-1]["action_mask"], other[-1]["action_mask"])
     assert not np.shares_memory(env.action_masks(), env.action_masks())
     assert all(step[1] == 0.0 for step in given[1:-1])
-    cut_short = variant.game == "armada"  # random play reaches `max_turns`
+    cut_short = variant.game == "armada"  # `max_turns`, a rule, ends these games
     assert given[-1][2:4] == (True, False)
     assert given[-1][1] == 0.0 or not cut_short
     assert type(given[-1][1]) is float

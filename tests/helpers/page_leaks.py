@@ -1,9 +1,9 @@
 """A comparison of a server's answers in two games that differ only in hidden information.
 
-In each position of the second game, the information that is hidden from one seat, the *audience*,
-is different. Actions of other seats are replaced by actions that look the same to this seat. Then
-the test makes all requests in both games: positions (even old ones), texts, reasons, hints,
-refusals, actions and undo. Every byte of the answers must be equal.
+In each position of the second game, the information that is hidden from the *audience* (a seat, or
+onlookers) is different. Actions of other seats are replaced by actions that look the same to the
+audience. Then the test makes all requests in both games: positions (even old ones), texts, reasons,
+hints, refusals, actions and undo. Every byte of the answers must be equal.
 """
 
 from __future__ import annotations

@@ -599,6 +599,6 @@ except OSError as error:
 
 @pytest.mark.parametrize("name", sorted(shipped_policies()))
 def test_a_shipped_policy_beats_the_random_player(name):
-    """Each policy wins at least 9 of 10 games. The bound, 6 of 10, is far lower, but above chance."""
+    """Each policy wins at least 9 of 10 games. The bound of 6 of 10 is lower, but above chance."""
     policy, _ = play_match(policy_game(name), [name, "random"], games=24, seed=3).standings
     assert policy.win_rate > 0.6

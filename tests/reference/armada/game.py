@@ -268,7 +268,7 @@ class Armada(Orders):
         return by_posts or by_cities
 
     def _offer_raids(self) -> Chain:
-        """Ask each other player with a raid card once, in play order after the turn's (ADA-33)."""
+        """Ask each other player with a raid card once, in play order after this colour (ADA-33)."""
         here = self.playing.index(self.colour)
         asked = {self.player}
         for colour in self.playing[here + 1 :] + self.playing[:here]:

@@ -9,7 +9,10 @@ from armarl.common.files import lock_folder
 
 
 class RunError(RuntimeError):
-    """An error: a run's folder cannot be used as requested, or its training cannot continue."""
+    """An error: a run's folder cannot be used as requested, or its training cannot continue.
+
+    The message says what to do.
+    """
 
 
 class LockError(RunError):

@@ -2,7 +2,7 @@
 
 A folder (`--folder`) stores `sweep.yaml` (the configuration and the search space), `study.db`
 (Optuna's study), a run folder for every trial, `sweep.csv` and `sweep.svg`. If the command was
-stopped or killed, even in the middle of a trial, call it again to continue.
+stopped or killed, even in the middle of a trial, run it again to continue.
 """
 
 from __future__ import annotations

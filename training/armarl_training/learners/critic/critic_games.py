@@ -35,9 +35,9 @@ from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.value_networks import Critic
 
 # Games of the improved player (the scripted player improved by the critic) may never end, so each
-# has a maximum number of actions.
+# has a maximum number of actions. Scripted games branch off after some turns of each.
 MOST_STEPS = 1500
-MOST_BRANCHED = 12  # maximum number of turns of each after which scripted games branch off
+MOST_BRANCHED = 12  # maximum number of these turns
 COMPLETIONS = 4  # number of scripted games that branch off after each of these turns
 # Maximum number of turns of a game to learn from. A long game in which all players wait would
 # otherwise add many samples that are almost equal.

@@ -26,7 +26,7 @@ from armarl_training.networks.layers import (
     mlp,
 )
 
-FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial trust in the first adviser, and in each other one
+FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial trust in the first adviser, and in each of the others
 END_UNITS = 8  # number of hidden units that score the actions between two cells
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-FEWEST = 256  # target number of chains in a minibatch that has at least this many decisions
+FEWEST = 256  # target number of chains in a minibatch, if it has at least as many decisions
 
 
 class Chains(NamedTuple):

@@ -33,7 +33,7 @@ def torch_alone(wanted: bool) -> Iterator[None]:
 
 
 class ThreadTeam:
-    """Threads that run torch, each single-threaded. The calling thread is one of them.
+    """Threads that each run torch single-threaded. The calling thread is one of them.
 
     Attributes:
         number: number of threads.
