@@ -228,7 +228,7 @@ def _open(
 
 
 def _refuse_files(folder: Path) -> None:
-    """Check early that the folder of a run or sweep can be used as a folder.
+    """Check early that no file is in the place of a folder that a run or sweep needs.
 
     Raises:
         RunError: the folder, one of its parents, or its folder for TensorBoard is a file.

@@ -21,7 +21,7 @@ from armarl_training.common.svg_plots import COLOURS, Axes, picture, text, ticks
 
 LARGEST_TABLE = 1 << 28  # maximum size of the table, in bytes
 MOST_NUMBER = 1e15  # limit of the numbers on a policy card
-MOST_MEASURED = 100  # maximum number of rows in a policy file
+MOST_MEASURED = 100  # maximum number of rows of the curve in a policy file
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
 RATING = "rating"  # column with the rating
 SCALE = "scale"  # column with the number of times that the anchors have changed before the row

@@ -475,8 +475,8 @@ class Run:
     def _measure(self) -> None:
         """Play a short match against each anchor, and export the policy if it is the best so far.
 
-        Do nothing if this policy was measured already, as at the end of a run, or if a finished run
-        is killed and resumed.
+        Do nothing if this policy was measured already. This is so at the end of a run, and after a
+        finished run was killed and resumed.
         """
         if self.config.evaluation.progress_games == 0 or self.decisions == 0:
             return

@@ -241,7 +241,8 @@ class Sweep:
         """
         from optuna.trial import TrialState
 
-        for trial in self._study.get_trials(states=(TrialState.RUNNING,)):  # the sweep was killed
+        # A trial is still marked as running if the sweep was stopped or killed during the trial.
+        for trial in self._study.get_trials(states=(TrialState.RUNNING,)):
             if trial.params.keys() != self.space.keys():  # killed before all settings were drawn
                 self._study.tell(trial.number, state=TrialState.FAIL)
                 continue

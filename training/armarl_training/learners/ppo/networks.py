@@ -26,7 +26,7 @@ from armarl_training.networks.layers import (
     mlp,
 )
 
-FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial trust in the first adviser, and in each of the others
+FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial trust in the first adviser, and in the others
 END_UNITS = 8  # number of hidden units that score the actions between two cells
 
 
@@ -183,7 +183,7 @@ class Gather(torch.autograd.Function):
 
 
 def gathered(x: torch.Tensor, index: torch.Tensor, takers: torch.Tensor) -> torch.Tensor:
-    """Return `x[:, index]`, with 0 for indices past the end, and the fast gradient of `Gather`."""
+    """Return `x[:, index]`, with 0 for indices past the end. `Gather` makes its gradient fast."""
     found: torch.Tensor = Gather.apply(x, index, takers)  # type: ignore[no-untyped-call]
     return found
 

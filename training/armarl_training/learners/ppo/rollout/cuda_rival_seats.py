@@ -114,7 +114,7 @@ SELF = RivalTraits(NO_STYLE, is_network=True)  # the learner, or an earlier vers
 
 
 def traits_of(player: Any) -> RivalTraits:
-    """Return the properties of a player of the configuration that the GPU needs.
+    """Return the properties of an opponent from the configuration that the GPU needs to play it.
 
     The player may be wrapped in an `OpeningPlayer`, and the result in a `NoisyPlayer`.
 
@@ -167,7 +167,7 @@ class CudaRivals:
         self._any_habits = any(rival.has_habits for rival in known)
         self.lineups = device.put(pool.lineups(rng, games))
         self.recent: dict[str, deque[float]] = {}
-        self._members: list[tuple[int, Array]] = []  # slots, and the games they may play in
+        self._members: list[tuple[int, Array]] = []  # slots, and games of their players
         # For each slot, and last for the learner: the style, and whether the player is advised.
         self._styles, self._advised = device.put(
             np.array([[NO_STYLE], [len(advice) > 0]], np.int64)
