@@ -1,4 +1,4 @@
-"""Of the processes and threads that need a kernel, only one compiles it."""
+"""If several processes or threads need a kernel, only one of them compiles it."""
 
 import os
 import subprocess

@@ -82,7 +82,7 @@ def test_pettingzoo_can_make_every_game(variant):
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo before 1.27: no registry")
 def test_pettingzoo_needs_an_import_of_armarl():
-    """docs/environments/environments.md says so, because the error is PettingZoo's."""
+    """The error message is PettingZoo's, so docs/environments/environments.md explains it."""
     ask = "import pettingzoo\ntry: pettingzoo.make('aec', 'armarl/armadora-v0')\n"
     ask += "except Exception as error: print(type(error).__name__, error)"
     assert python(ask) == "NamespaceNotFound Namespace 'armarl' not found in registry.\n"

@@ -80,7 +80,7 @@ def test_estimates_are_possible_returns(name: str, options: dict[str, Any]) -> N
 def test_winners_have_higher_estimates(name: str, options: dict[str, Any]) -> None:
     """Estimates and returns are correlated by more than four standard errors over games."""
     game = make_game(name, **options)
-    # In two-player Armada between greedy players, estimates say less, so the test needs more games.
+    # In two-player Armada between greedy players, estimates are less accurate, so use more games.
     states, owners, returns = positions(game, 4 * GAMES if game.players == 2 else GAMES)
     agreement = (estimates(game, states) * returns[owners]).sum(axis=1)
     by_game = np.array([agreement[owners == i].mean() for i in np.unique(owners)])

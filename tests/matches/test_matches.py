@@ -111,7 +111,7 @@ def test_all_deals_are_different():
     ids=by_name,
 )
 def test_seatings_are_balanced(game, entrants, tables):
-    """Every player sits equally often at every side, and partners sit together."""
+    """Every player has every side equally often, and partners' seats have the same player."""
     assert seatings(entrants, game) == tables
     for seat in range(game.players):
         first = sum(table[seat] == 0 for table in tables)
@@ -124,7 +124,7 @@ def test_seatings_are_balanced(game, entrants, tables):
 
 @pytest.mark.parametrize("game", [TWO, THREE, FOUR], ids=by_name)
 def test_each_deal_is_played_in_every_rotation(game):
-    """The games of a player that passes are the same in all its seats, deal by deal."""
+    """In each deal, the games of a player that always passes are the same in all its seats."""
     sides = len(set(game.sides))
     watched = Passing(game)
     result = play_match(game, [watched, *[Passing(game) for _ in range(sides - 1)]], games=30)

@@ -264,7 +264,7 @@ def test_arguments_reach_the_player():
     assert make_player("tiny:Backwards,rank=3", TWO).rank == 3
     for habits in ("first_random=1,noise=0.5", "noise=0.5,first_random=1"):
         both = make_player(f"greedy:{habits}", TWO)
-        assert (both.noise, both.player.first_random) == (0.5, 1)  # in any order
+        assert (both.noise, both.player.first_random) == (0.5, 1)  # in either order
 
 
 def test_annotations_only_for_a_type_checker_are_ignored():
@@ -397,7 +397,7 @@ def test_users_can_register_names():
         make_player("greedy+stubborn", TWO)
     with pytest.raises(ValueError, match="another player has the name 'greedy'"):
         register_player("greedy", tiny.Backwards)
-    register_player("fourth", tiny.Backwards, replace=True)  # as in a notebook
+    register_player("fourth", tiny.Backwards, replace=True)  # as when a notebook's cell runs again
     assert make_player("fourth", TWO).rank == 1
     with pytest.raises(ValueError, match="lowercase letters, digits and hyphens"):
         register_player("My Player", tiny.Backwards)
@@ -410,7 +410,7 @@ def test_users_can_register_names():
         "greedy",
         tiny.Backwards,
         False,
-    ) in registry.registered()  # for worker processes
+    ) in registry.registered()  # worker processes register these names
     names = ["backwards:1", "greedy+stubborn:5"]
     alone = play_match(TWO, names, games=130, seed=1)
     assert play_match(TWO, names, games=130, seed=1, workers=2) == alone

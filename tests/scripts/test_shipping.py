@@ -1,4 +1,4 @@
-"""Make a shipped policy from a run's policy with `scripts/ship_policy.py`."""
+"""Shipped policies that `scripts/policies/ship_policy.py` makes from the policies of runs."""
 
 import pytest
 

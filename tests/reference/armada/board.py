@@ -36,7 +36,7 @@ Asking = Generator[None, str, str]
 
 
 class GameOver(Exception):  # noqa: N818 - not an error
-    """Raised at any depth to end the generator of the game."""
+    """An exception that ends the generator of the game, from any depth of its calls."""
 
 
 class Board:

@@ -177,7 +177,8 @@ class Armada(Orders):
     def _farthest(self, colour: str) -> str:
         """Return the lair that is farthest from a colour's lair.
 
-        Of equally far lairs, the opposite one (next but one in play order) is chosen (ADA-12).
+        If several lairs are equally far, return the opposite one, which is the next but one in play
+        order (ADA-12).
         """
         cities = {c: [n for n in self.lair(c) if self.chart[n]["city"]] for c in COLOURS}
         others = [COLOURS[(COLOURS.index(colour) + k) % 4] for k in (2, 1, 3)]

@@ -182,7 +182,7 @@ class Orders(Offers):
         self.ships[other] = self.ships.pop(square)
 
     def _do_move(self, origin: str, target: str) -> Chain:
-        """Move bands and gold, after the decisions how many (ADA-17, ADA-18)."""
+        """Move bands and gold, after decisions about their numbers (ADA-17, ADA-18)."""
         self.pending["numbers"] = []
         source, room = self.at(origin), self._room(target) if target in self.ships else BANDS + GOLD
         bands = yield from self._ask_number("count", range(1, min(source["bands"], room) + 1))

@@ -405,7 +405,7 @@ class Armadora:
         return self.peek and (warrior.player == seat or square in self.seen[seat])
 
     def known(self, seat: int | None) -> dict[str, Any]:
-        """Return the Warriors and hands as far as a seat knows them. None knows all.
+        """Return the Warriors and hands as far as a seat knows them (None: all of them).
 
         The observation contains the same information.
         """
