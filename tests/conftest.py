@@ -1,4 +1,4 @@
-"""Shared by all tests: readable assertion failures in the checking code beside them."""
+"""Settings and fixtures for all tests: order, threads, memory, readable assertion failures."""
 
 import gc
 import os
@@ -8,8 +8,8 @@ import pytest
 
 from armarl.core import threads
 
-# The files that take longest, which begin first, so that no process is left with one at the end. Of
-# the first two each compiles most kernels of one game, so two processes rarely compile the same.
+# The slowest files. They run first, so that no process still runs one of them at the end. Each of
+# the first two compiles most kernels of one game, so two processes rarely compile the same kernel.
 LONGEST = (
     "games/armada/test_random_games.py",
     "games/armadora/test_random_games.py",
@@ -35,11 +35,11 @@ LONGEST = (
     "compiler/test_cache_folders.py",
 )
 
-# As in `armarl train`: torch's threads sleep while they wait, so they take no time from others.
-# OpenMP reads this when torch is imported, also in the processes that tests start.
+# As in `armarl train`, torch's threads sleep while they wait, so they take no time from others.
+# OpenMP reads this variable when torch is imported, even in the processes that tests start.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 pytest.register_assert_rewrite("reference")
-gc.disable()  # imports and collected tests stay: see `pytest_collection_finish`
+gc.disable()  # until `pytest_collection_finish`, because imports and collected tests stay
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def small_shares(monkeypatch):
 
 
 def pytest_collection_finish():
-    """Let the garbage collector look at what tests make alone, and not too often."""
+    """Let the garbage collector check only the objects that tests create, and not too often."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     gc.enable()

@@ -41,7 +41,7 @@ FOUR = make_game("armada", players=4, max_turns=6)
 
 
 class Named(RandomPlayer):
-    """A player of a user with a given name."""
+    """A user's player with a given name."""
 
     def __init__(self, name, game):
         super().__init__(game)
@@ -203,7 +203,7 @@ if __name__ == "__main__":
 
 
 def stay(folder):
-    """A job that never ends, and that reports its process."""
+    """Report this process, and never end, as the job of a worker."""
     (Path(folder) / f"{os.getpid()}.pid").touch()
     time.sleep(600)
 
@@ -232,9 +232,8 @@ def test_a_tournament_killed_with_its_workers_continues(played, tmp_path):
 def test_more_deals_do_not_replay_earlier_ones(tmp_path):
     """Regression: the last deal of a job was played again.
 
-    Its records were rewritten, and also its results in memory, which may differ if networks compute
-    a
-    batch with other games.
+    Its records were rewritten, and so were its results in memory. The results may differ, because
+    networks compute the deal in another batch.
     """
     options = {"seed": 4, "folder": tmp_path}
     play_tournament(TWO, ["random", "greedy"], 3, **options)
@@ -325,7 +324,7 @@ def test_players_without_files_have_no_digests(played):
 
 
 def test_a_folder_of_an_earlier_version_can_continue(tmp_path):
-    """It does not contain the players' digests, and none are added."""
+    """The folder does not contain the players' digests, and none are added."""
     path, folder = tiny.policy(tmp_path / "mine", TWO), tmp_path / "arena"
     play_tournament(TWO, [path, "random"], 2, folder=folder)
     settings = json.loads((folder / "settings.json").read_text("utf-8"))
@@ -343,7 +342,7 @@ def test_a_policy_that_is_replaced_during_its_games_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["config.yaml", "policy.safetensors"])
 def test_the_folder_of_a_run_is_refused(tmp_path, name):
-    """Regression: results were written among its files, and its lock was shared."""
+    """Regression: results were written among the run's files, and its lock was shared."""
     (tmp_path / name).touch()
     with pytest.raises(ArenaError, match=rf"the folder of a training run \(it contains {name}\)"):
         play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
@@ -422,7 +421,7 @@ def test_a_summary_ranks_the_players(played):
     assert low < above < high
     assert above == round(
         data["players"][0]["value"] - data["players"][1]["value"]
-    )  # the difference is that to `random:patient`, which is next
+    )  # the difference from `random:patient`, the next player
     assert summary.difference(1, 0) in patient
     assert summary.difference(0, 1) not in summary.table()
     assert last.endswith("80")  # the last player
@@ -501,7 +500,7 @@ def test_tournaments_of_all_table_sizes_can_be_rated(game, players, mixed):
     for played in tournament.games:
         assert sum(played.shares) == pytest.approx(1)
     ratings = summarise(tournament, resamples=100).ratings
-    if game is not FOUR:  # here, two deals give little evidence
+    if game is not FOUR:  # with four players, two deals give little evidence
         assert ratings.players.value[1] > 50
 
 
@@ -516,10 +515,7 @@ def test_cycles_are_found():
 
 
 def test_the_search_for_cycles_is_limited_in_time_and_memory():
-    """Regression: the search stored all paths.
-
-    This case has 4 to the 15th of them, and no cycle.
-    """
+    """Regression: the search stored all paths. This case has 4 to the 15th paths, and no cycle."""
     rank = np.arange(60) // 4
     assert _cycles(rank[None, :] == rank[:, None] + 1) == ()
 
@@ -621,7 +617,7 @@ def test_a_seed_too_large_for_a_match_of_the_panel_is_refused():
 
 
 def test_recorded_games_give_people_ratings_like_players(tmp_path, capsys):
-    """A tournament made of records has the ratings of the one that was played."""
+    """A tournament read from records gives the same ratings as the tournament itself."""
     game = make_game("armadora", board="mini")
     played = play_tournament(game, ["random", "greedy"], deals=6, folder=tmp_path / "played")
     files = sorted((tmp_path / "played" / "records").glob("*.txt"))

@@ -1,4 +1,4 @@
-"""Cards of saved policies: of our policies, of those of others, and of damaged ones."""
+"""Cards of saved policies: our policies, policies of others, and damaged policies."""
 
 import dataclasses
 
@@ -58,7 +58,7 @@ def test_the_card_of_a_shipped_policy_has_its_facts(name):
 
 @pytest.mark.parametrize("name", shipped_policies())
 def test_a_card_has_the_command_that_trains_the_policy_again(name):
-    """For a shipped policy, it names a shipped configuration with the same learner and game."""
+    """The command names a shipped configuration with the policy's learner and game."""
     card = read_card(name)
     assert card.again == f"armarl train {name}"
     config = load_config(name)
@@ -92,7 +92,7 @@ def test_a_card_of_a_file_with_few_metadata_is_short(tmp_path):
 
 
 def test_a_card_shows_the_curve(tmp_path):
-    """It shows at most six rows, with the first and the last."""
+    """A card shows at most six rows of the curve, including the first and the last."""
     card = read_card(policy(tmp_path, training={"curve": CURVE}))
     assert card.training.curve == CURVE
     head, *rows = card_text(card).split("the bars show the rating\n")[1].splitlines()
@@ -197,7 +197,7 @@ def test_an_opponent_of_training_is_recognised_under_another_spelling(
 @pytest.mark.parametrize("file", [None, "best.safetensors"])
 @pytest.mark.parametrize("copied", [False, True])
 def test_an_opponent_of_training_given_by_path_is_recognised_by_its_name(tmp_path, file, copied):
-    """This is also true if a run measured its own copy of the opponent."""
+    """This also applies to a match against the run's own copy of the opponent."""
     rival = tmp_path / "rival"
     rival.mkdir()
     tiny.policy(rival, GAME, name=file or "policy.safetensors")
@@ -211,7 +211,7 @@ def test_an_opponent_of_training_given_by_path_is_recognised_by_its_name(tmp_pat
 
 
 def test_a_card_shows_the_version_of_the_rules_for_training_and_matches(tmp_path):
-    """Matches of earlier versions than the latest one are marked."""
+    """Matches under earlier versions of the rules are marked."""
     first, second = (GAME.variant | {"version": version} for version in (1, 2))
     old = MATCH | {"variant": first}
     new = MATCH | {"variant": second}

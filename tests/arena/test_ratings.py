@@ -1,4 +1,4 @@
-"""Ratings find known strengths, and their intervals and tests are right as often as promised."""
+"""Ratings find known strengths. Their intervals and tests are right as often as they claim."""
 
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_a_player_that_won_two_deals_is_not_surely_better():
 
 
 def test_equal_results_within_deals_widen_the_intervals():
-    """If both games of a deal end the same way, there is half the evidence."""
+    """If both games of a deal always have the same result, there is only half the evidence."""
     rng = np.random.default_rng(0)
     who = members([(0, 1), (1, 0)], TWO, 2)
     first = (rng.random(200) < 0.5).astype(float)
@@ -110,7 +110,7 @@ def test_equal_results_within_deals_widen_the_intervals():
 
 
 def test_the_likelihood_ratio_of_wins_and_losses_is_binomial():
-    """Without draws, it is the ratio of two binomial distributions."""
+    """Without draws, the likelihood ratio is that of two binomial distributions."""
     scores = [1.0] * 60 + [0.0] * 40
     plain = 60 * np.log(0.55 / 0.5) + 40 * np.log(0.45 / 0.5)
     assert log_likelihood_ratio(scores, 0.5, 0.55) == pytest.approx(plain, abs=1e-3)

@@ -72,7 +72,7 @@ def test_an_unknown_command_is_refused(run):
 
 
 def test_no_code_beside_a_policy_is_run(tmp_path):
-    """Regression: libraries look for optional packages, and found them in the current folder."""
+    """Regression: libraries imported optional packages, even from the current folder."""
     tiny.policy(tmp_path, TWO, name="friend.safetensors")
     for name in ("coverage", "colorama", "cython", "cffi"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('planted code runs')")
@@ -92,7 +92,7 @@ def test_no_code_beside_a_policy_is_run(tmp_path):
 
 
 def test_names_of_files_cannot_control_the_terminal(run, tmp_path):
-    """File names send no terminal escapes: not in errors, tables or games."""
+    """File names in errors, tables and games send no terminal escapes."""
     name = "j\x1b[31mX.safetensors"
     (tmp_path / name).write_text("junk", "utf-8")
     status, _, err = run("info", name)
@@ -105,7 +105,7 @@ def test_names_of_files_cannot_control_the_terminal(run, tmp_path):
 
 
 def test_names_of_folders_cannot_control_the_terminal(run, tmp_path):
-    """Regression: `train` and `arena` printed them unchanged."""
+    """Regression: `train` and `arena` printed the names unchanged."""
     name, shown = "j\x1b[31mX", "j?[31mX"
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(tiny.settings()), "utf-8")
     status, out, err = run("train", "small.yaml", "--run", name)
@@ -170,7 +170,7 @@ def test_unusual_streams_give_clear_errors(shell, typed, status, told):
 
 
 def test_a_closed_pipe_ends_a_command_without_an_error(tmp_path):
-    """Regression: it was reported as an error after `armarl info armada | head`."""
+    """Regression: `armarl info armada | head` reported an error."""
     code = "import sys; from armarl.cli.__main__ import main; sys.exit(main(['info', 'armadora']))"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as told:

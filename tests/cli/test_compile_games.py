@@ -15,7 +15,7 @@ from armarl_training.networks import softmax
 from paths import ROOT
 from variants import KUHN_POKER
 
-# Print the kernels for which a process asks the cache. Compile the missing ones.
+# Print the kernels that a process requests from the cache. Compile the missing ones.
 BEGIN = """
 import armarl, atexit, sys
 from armarl.compiler.kernel_cache import KernelCache
@@ -57,7 +57,7 @@ armarl.SelfPlayBatch("kuhn_poker", 4).reset()
 def python(code, *arguments):
     """Run a program with the cache of this process.
 
-    Return its output, and the kernels it asked for.
+    Return the program's output, and the kernels that it requested.
     """
     paths = os.pathsep.join(str(ROOT / name) for name in ("envs", "training", "examples"))
     environment = {**os.environ, "PYTHONPATH": paths}
@@ -69,7 +69,7 @@ def python(code, *arguments):
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_nothing_is_compiled_afterwards(tmp_path):
-    """`armarl compile` asks for all kernels for which games ask the cache."""
+    """`armarl compile` requests all kernels that games request from the cache."""
     told, ready = python(COMPILE)
     assert "kuhn_poker: PettingZoo's environment ready after" in told
     _told, wanted = python(PLAY, tmp_path / "records.jsonl")
@@ -93,7 +93,7 @@ def test_every_loop_is_compiled():
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_a_kernel_is_the_same_in_every_process(tmp_path):
-    """It does not depend on the order of sets, such as the fast-math flags of sums."""
+    """The fingerprint does not depend on the order of sets, such as that of fast-math flags."""
     show = (
         "from armarl.compiler import kernel_cache; from armarl_training.networks import softmax; "
         "print(kernel_cache.fingerprint(softmax.highest))"

@@ -154,7 +154,7 @@ def test_evaluate_refuses_wrong_arguments(run, arguments, named):
 
 @pytest.mark.parametrize("lead", ["inf", "nan", "1e6", "0", "-20", "many"])
 def test_a_lead_that_is_too_small_or_large_is_refused(run, lead):
-    """Regression: all deals were played, and the likelihood ratio was NaN."""
+    """Regression: the match played all deals, and its likelihood ratio was NaN."""
     status, out, err = run("arena", "random", "greedy", f"--stronger={lead}")
     assert (status, out) == (2, "")
     assert f"a lead in Elo points must be above 0 and at most 2000, not {lead}" in err

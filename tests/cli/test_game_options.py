@@ -1,4 +1,4 @@
-"""Options of games on the command line, and dice of a user."""
+"""Options of games on the command line, and a user's dice."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_game_options_are_written_with_o(run):
 
 
 def test_options_with_a_saved_policy_are_those_of_its_game(run):
-    """Regression: they were the options of the first registered game."""
+    """Regression: the options were read as those of the first registered game."""
     status, out, err = run("play", "armada-2p", "-o", "max_turns=400", typed="quit\n")
     assert (status, "the names of the chart" in out, err) == (130, True, "\nstopped\n")
     status, _, err = run("play", "armada-2p", "-o", "cards=true", typed="quit\n")
@@ -39,7 +39,7 @@ tribes = [0, 1, 6, 12, 0, 3]
 
 
 def test_a_user_s_dice_can_be_used(run, tmp_path):
-    """A file of dice is an option of a match and its records, and policies contain their dice."""
+    """A file of dice is an option of a match, and records and policies contain the dice."""
     (tmp_path / "mine.toml").write_text(OWN_DICE)
     faces = "dice={'combat': [3, 0, 1, -1, -3, -3], 'gold': [5, 0, 12, 1, 0, 4], 'tribes': [0, 1, 6"
     options = ("--game", "armada", "-o", "dice=mine.toml", "-o", "max_turns=6")

@@ -139,7 +139,7 @@ def test_every_game_has_a_new_deal_unless_a_seed_is_given(run):
 
 
 def test_thoughts_of_opponents_do_not_reveal_hidden_values(run):
-    """Regression: they told the value of a Warrior that was then placed face down."""
+    """Regression: the thoughts showed the value of a Warrior that was then placed face down."""
     seen = run("play", "armadora-2p", "--think", "--seat", 1, "--seed", 3, typed="quit\n")[1]
     assert re.search(r"player 0 thinks: W\? [a-h][1-5] [0-9]+ %", seen)
     assert not re.search(r"thinks: .*W[1-5] ", seen)

@@ -1,4 +1,4 @@
-"""A person's game at the terminal: words that it understands, undo, events, and speed."""
+"""A person's game at the terminal: accepted commands, undo, events, and speed."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_nothing_can_be_undone_after_the_others_have_moved(run: Any) -> None:
 
 
 def test_undo_changes_no_later_random_number(run: Any) -> None:
-    """The opponents draw the same numbers as without the undo."""
+    """After an undo, the opponents draw the same numbers as without it."""
     start = "ship g4\nship g5\n"
     plain = run(*armada("--record", "a.txt"), typed=start + "18\nquit\n")
     again = run(*armada("--record", "b.txt"), typed=start + "3\nundo\n18\nquit\n")
@@ -132,7 +132,7 @@ def test_a_person_sees_the_board_once_a_turn_and_what_others_do(run: Any) -> Non
     assert re.search(r"\nplayer 1: count .*\n    player 1 (puts|moves) ", out)
     ends = out.count("player 0: end\n")
     assert ends >= 4
-    assert ends <= out.count("CENTRAL") <= ends + 3  # once more at set-up, and at the end
+    assert ends <= out.count("CENTRAL") <= ends + 3  # up to three more, at set-up and at the end
     assert out.count("quit ends): ") > out.count("CENTRAL")
     assert "\nPut ship 2 of 2 on a green city (ADA-13).\n" in out
 

@@ -21,7 +21,7 @@ def config(tmp_path):
 
 
 def test_train_can_use_one_fixed_opponent(run, config):
-    """This trains a best response: the one player is the opponent in all games and matches."""
+    """The run trains a best response: the player is the opponent in all games and matches."""
     rival = "greedy:style=hoarder"
     train = ("train", config, "--run", "best", "--code", "--against", rival)
     status, out, err = run(*train, "ppo.epochs=1")
@@ -59,7 +59,7 @@ def test_train_writes_a_policy(run, config, tmp_path):
     status, _, err = run("train", config, "--run", "one")
     assert status == 1
     assert "one already contains a run; resume it with --resume" in err
-    status, out, _ = run("train", "--resume", "one")  # nothing remains to be done
+    status, out, _ = run("train", "--resume", "one")  # the run is already complete
     assert status == 0
     assert "against random" in out
 

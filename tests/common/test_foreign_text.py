@@ -60,7 +60,7 @@ def test_numbers_in_a_table_stay_numbers() -> None:
 
 
 def test_a_picture_is_valid_xml_with_any_text() -> None:
-    """Regression: a control character, as a stranger's table may contain it, made it invalid."""
+    """Regression: a control character, such as one in a stranger's table, made it invalid."""
     drawn = picture(9, 9, [text(1, 1, f"{HOSTILE}<&\"'\ud800")])
     document = xml.dom.minidom.parseString(drawn)
     assert document.getElementsByTagName("text")[0].firstChild.data.startswith("a?[2J??")

@@ -22,7 +22,7 @@ pytestmark = [
 SOMEONE, OTHER = 23456, 23457  # user ids that no user has
 
 # Compile a kernel, or load it from disk, as a user. First import all modules, because the user may
-# # not be allowed to read them.
+# not be allowed to read them.
 ONE = """
 import os, sys
 import numba
@@ -63,7 +63,7 @@ def opened():
 def run(code, folder, user=0, home=None):
     """Run code as a user, with `folder` in ARMARL_CACHE_DIR.
 
-    Its output is the number of kernels that were loaded from disk.
+    The code prints the number of kernels that were loaded from disk.
     """
     home = home or folder.parent / "root"
     paths = os.pathsep.join(str(ROOT / name) for name in ("envs", "training"))
@@ -95,7 +95,7 @@ def files(folder):
 
 
 def test_a_folder_prepared_by_root_is_used(opened, home):
-    """Regression: other users could not read it, and compiled everything again."""
+    """Regression: other users could not read the folder, and compiled everything again."""
     prepared = opened / "prepared"
     run(ONE, prepared)
     entries = files(prepared)
@@ -147,7 +147,7 @@ def test_an_entry_that_others_can_write_is_not_read(opened, home, mode):
 
 
 def test_an_entry_that_another_user_planted_is_not_read(opened, home):
-    """The folder was open, another user filled it, and then it was closed."""
+    """The folder was open to all, another user wrote to it, and then it was closed to others."""
     prepared = opened / "prepared"
     run(ONE, prepared)
     os.chown(files(prepared)[0], OTHER, OTHER)

@@ -1,4 +1,4 @@
-"""Of the processes and threads that need a kernel, only one compiles it."""
+"""If several processes or threads need a kernel, only one of them compiles it."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from paths import ROOT
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
-# There are two kernels, and one calls the other. Their compilation prints their names and is slow.
+# Kernels, of which `outer` calls `inner`. Compiling a kernel prints its name and is slow.
 KERNELS = """
 import sys, time
 import numba
@@ -77,7 +77,7 @@ def holder(folder):
 
 
 def test_processes_that_start_together_compile_each_kernel_once(folder):
-    """Regression: each process compiled all of them."""
+    """Regression: each process compiled all kernels."""
     told = [process.communicate() for process in [start(folder, seconds=1) for _ in range(3)]]
     assert sorted("".join(out for out, _ in told).split()) == ["inner", "outer"]
 

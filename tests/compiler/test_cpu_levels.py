@@ -57,7 +57,7 @@ def test_this_machine_s_own_kernel_is_preferred(tmp_path):
     tmp_path.chmod(0o700)
     value, _ = _run(tmp_path)
     own = set(tmp_path.iterdir())
-    # A level does not use the code of this machine.
+    # A process that compiles for a level does not use the code for this machine.
     assert _run(tmp_path, usable_levels()[0]) == [value, "0"]
     (of_level,) = set(tmp_path.iterdir()) - own
     of_level.write_bytes(b"damaged")  # a message would report this if it were read
@@ -67,7 +67,7 @@ def test_this_machine_s_own_kernel_is_preferred(tmp_path):
 @compiled
 @pytest.mark.skipif(len(usable_levels()) < 2, reason="this processor has fewer than two levels")
 def test_each_level_has_its_own_kernels(tmp_path):
-    """An image for a lower level must not depend on kernels that are there for a higher one."""
+    """A disk image for a lower level must not depend on kernels that exist for a higher one."""
     tmp_path.chmod(0o700)
     value, _ = _run(tmp_path, usable_levels()[0])
     assert _run(tmp_path, usable_levels()[-1]) == [value, "0"]

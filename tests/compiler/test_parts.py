@@ -11,7 +11,7 @@ from paths import ROOT
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
-# Kernels of every kind that a game may have. `USES` are the calls of a process.
+# Kernels of every kind that a game may have. `USES` contains the calls of a process.
 KERNELS = """
 from armarl.compiler.decorators import inlined, kernel, merged, part
 
@@ -100,7 +100,7 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("first", [list(USES), list(USES)[::-1]], ids=["inner", "outer"])
 def test_kernels_of_all_kinds_work_from_the_cache(folder, first):
-    """They work in any order. Later processes link parts from disk into new kernels."""
+    """Kernels work in any order of their first uses. Later processes link parts from disk."""
     for uses in (first[:3], first, first[::-1]):
         assert run(folder, uses).stdout.splitlines() == "\n".join(map(USES.get, uses)).split("\n")
     assert run(folder, first).stderr == ""

@@ -1,8 +1,8 @@
 """Without Numba's compiler, all APIs play the same games in plain Python, byte for byte.
 
-So a debugger can stop inside a rule. This process uses compiled code. A second process, started
-with
-`NUMBA_DISABLE_JIT=1`, plays the same in plain Python and prints the results.
+In plain Python, a debugger can stop inside a rule. This process uses compiled code. A second
+process, started with `NUMBA_DISABLE_JIT=1`, plays the same games in plain Python and prints the
+results.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def single_game(variant: Variant, trace: Trace) -> None:
 
 
 def batches(variant: Variant, trace: Trace) -> None:
-    """Run self-play, the vector environment with a greedy opponent, playouts, determinisation."""
+    """Run self-play, a vector environment with a greedy opponent, playouts and determinisation."""
     game = variant.make()
     batch = SelfPlayBatch(game, 3)
     turn, chance = batch.reset(seed=5), game.new_chance(np.arange(3))

@@ -57,7 +57,7 @@ def test_nothing_is_said_without_stderr(folder):
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no terminals")
 def test_a_terminal_shows_progress(folder):
-    """Each count overwrites the last one. It is erased at the end and before another message."""
+    """Each count overwrites the last one. The count is erased at the end and before messages."""
     ours, its = os.openpty()
     start(COMPILE + "say('done')", folder, its)
     os.close(its)

@@ -1,7 +1,7 @@
-"""`determinise` deals everything that agrees with a seat's knowledge with equal probability.
+"""All deals that agree with a seat's knowledge have the same probability in `determinise`.
 
-These tests count all such deals by the rules (ARM-31 to ARM-34, ADA-37). Chi-square tests compare
-the counts with the deals of `determinise`.
+These tests count all of these deals by the rules (ARM-31 to ARM-34, ADA-37). Chi-square tests
+compare the counts with the deals of `determinise`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def chi_square_is_small(
     numbers: Counter[Outcome],
     read: Callable[[Any], Outcome],
 ) -> None:
-    """Check that the deals are possible, and as frequent as `numbers` says. Outcomes are binned."""
+    """Check that all deals are possible, and as frequent as `numbers` says, in bins of outcomes."""
     dealt = game.determinised(np.repeat(state, DEALS), np.full(DEALS, seat), np.arange(DEALS))
     found = Counter(map(read, dealt))
     assert set(found) <= set(numbers)

@@ -1,4 +1,4 @@
-"""Masks as bits, with 32 actions in a word, for any number of actions."""
+"""Masks as bits, with 32 actions in each integer, for any number of actions."""
 
 from __future__ import annotations
 

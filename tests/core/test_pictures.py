@@ -1,4 +1,4 @@
-"""Pictures in parts: letters, themes, names of strangers, and errors."""
+"""Pictures: letters, themes, names from strangers, pixels, stored parts, and errors."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_pixels_have_even_sizes_and_colour(name, width):
 @pytest.mark.parametrize("name", ["armadora", "armada"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_frames_made_of_parts_look_like_the_whole_picture(name, theme):
-    """A frame made of stored parts looks like a document drawn in one go."""
+    """A frame composed of stored parts looks like the whole document drawn in one pass."""
     import io
 
     from PIL import Image
@@ -170,9 +170,9 @@ def test_frames_made_of_parts_look_like_the_whole_picture(name, theme):
 @pytest.mark.usefixtures("resvg")
 @pytest.mark.parametrize("width", [301, 1024])
 def test_stored_pixels_are_limited_in_bytes(width, monkeypatch):
-    """Regression: parts were limited by number, so large ones took gigabytes.
+    """Regression: the number of parts was limited, so large parts took gigabytes.
 
-    The limit changes no frame, not even if the parts of one frame exceed it.
+    The limit changes no frame, even if the parts of one frame exceed it.
     """
     game = make_game("armadora", players=3)
     states, rng, pictures = game.new_states(3), np.random.default_rng(0), []
@@ -189,7 +189,7 @@ def test_stored_pixels_are_limited_in_bytes(width, monkeypatch):
         for picture, frame in zip(pictures, frames, strict=True):
             assert np.array_equal(picture.pixels(width), frame)
             gc.collect()
-            # In addition to the pixels.
+            # Other memory may take 1 MiB more than the pixels.
             assert tracemalloc.get_traced_memory()[0] < most + (1 << 20)
     finally:
         tracemalloc.stop()

@@ -1,4 +1,4 @@
-"""Memory that is used again belongs to only one array at a time."""
+"""Memory that is reused belongs to only one array at a time."""
 
 import copy
 import gc

@@ -1,4 +1,4 @@
-"""Threads that share a batch: they start, wait, and play the same games in any number."""
+"""Threads that share a batch start, wait, and play the same games, however many there are."""
 
 import multiprocessing
 import os
@@ -43,7 +43,7 @@ def threads_here(_):
 
 @pytest.mark.parametrize("own", [None, 1])
 def test_worker_processes_share_the_cores(own):
-    """Regression: each process used all cores. So a search got only a part of its time limit."""
+    """Regression: each process used all cores, so a search got less CPU time than its limit."""
     before = threads.get_threads()
     threads.set_threads(own)
     try:
@@ -54,7 +54,7 @@ def test_worker_processes_share_the_cores(own):
 
 
 def test_loops_take_states_in_any_order():
-    """Regression: the loop over a batch prefetched a row by its step, which may be negative."""
+    """Regression: the loop prefetched memory by the array's stride, which may be negative."""
     game = make_game("armadora")
     states = game.new_states(np.arange(5))
     states["to_move"] = [0, 1, 0, 0, 1]
@@ -103,7 +103,7 @@ def test_the_caller_plays_without_the_threads_while_they_are_busy(two_threads):
     workers, occupied = threads._workers(), Event()
     for _ in range(workers.number):
         workers.help(1, occupied.wait, (), threads._Helpers())
-    trace = a_trace()  # would wait for ever
+    trace = a_trace()  # would wait for ever if the caller needed a free thread
     occupied.set()
     assert trace == expected
 

@@ -1,8 +1,9 @@
 """The rules compile unchanged as CUDA device functions.
 
-`test_gpu.py` tests the kernels that call them. numba-cuda (the extra `cuda`, which the extra `test`
-brings in) compiles to PTX, without a GPU or its driver. An allocation or a Python object in a rule
-does not compile. An exception does, so the tests search the PTX for anything that could raise one.
+`test_gpu.py` tests the kernels that call these functions. numba-cuda (the extra `cuda`, which the
+extra `test` includes) compiles to PTX, without a GPU or its driver. A rule with an allocation or a
+Python object does not compile. A rule with an exception does, so the tests search the PTX for
+anything that could raise one.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SEAT = ACTION = SEED = KIND = types.int64
 DRAW = types.float64
 RETURNS, MASK, OBSERVATION = types.float64[::1], types.int8[::1], types.float32[::1]
 
-# Its tuple indices are in range, which the compiler cannot see.
+# Armadora's scripted player has tuple indices in range, but the compiler cannot know this.
 MAY_RAISE = {("armadora", "greedy")}
 
 GAME_NAMES = [entry.name for entry in OURS]

@@ -1,4 +1,4 @@
-"""Games on a GPU, as far as testable without one: `CudaGame`, `SelfPlayBatch` on "cuda".
+"""Games on a GPU (`CudaGame`, `SelfPlayBatch` on "cuda"), as far as they can be tested without one.
 
 In Numba's CUDA simulator, games match the CPU's bytes (`simulated_gpu.py`), and PPO learns
 (`simulated_gpu_learner.py`). The kernels are compiled for GPUs. `scripts/checks/check_gpu.py` and
@@ -157,9 +157,9 @@ def test_the_kernels_that_the_face_runs_are_found(game: str) -> None:
 @pytest.mark.parametrize("capability", gpu_kernels.CAPABILITIES, ids=str)
 @pytest.mark.parametrize("game", [entry.name for entry in OURS])
 def test_a_step_compiles_for_a_gpu(game: str, capability: gpu_kernels.Capability) -> None:
-    """PTX is made once for the oldest GPU, since it is the same for all; see the next test.
+    """PTX is made only for the oldest GPU, because it is the same for all; see the next test.
 
-    One thread per game plays an action, and one writes the observation and the mask.
+    One thread per game plays an action, and another writes the observation and the mask.
     """
     oldest = gpu_kernels.CAPABILITIES[0]
     # The state and the mask are written in bytes, and the observation in floats.
@@ -175,7 +175,7 @@ def test_a_step_compiles_for_a_gpu(game: str, capability: gpu_kernels.Capability
 
 
 def test_rules_have_the_same_instructions_on_every_gpu() -> None:
-    """Before the assembler, which is where GPUs differ."""
+    """The test compares PTX. Only the machine code that is assembled from it differs by GPU."""
     found = gpu_kernels.kernels_of(make_game("armadora"))
     (kernel,) = (k for k in found if k.body is batch_loops.view_mover)
     listed = {
@@ -210,7 +210,7 @@ def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
 
 
 def test_the_scripted_player_of_armada_compiles_for_a_gpu() -> None:
-    """All its styles are in the GPU's constant memory, which holds 64 KiB."""
+    """All styles are in the GPU's constant memory, which has 64 KiB."""
     found = gpu_kernels.kernels_of(make_game("armada"))
     (scripted,) = (kernel for kernel in found if kernel.name == "choose_greedily")
     report = gpu_kernels.compiled(scripted, gpu_kernels.CAPABILITIES[-1])
@@ -250,11 +250,11 @@ def test_a_kernel_is_kept_for_the_next_process(
     assert found.library.get_cubin((9, 0, "a")) == b"machine code"
     assert found.library.get_asm_strs() == made.library.get_asm_strs()
 
-    made.library._linking_files.add("of another language")  # Numba pickles no such kernel
+    made.library._linking_files.add("of another language")  # Numba cannot pickle this
     kernel._cache.save_overload(signature, made)
     assert len(list(tmp_path.iterdir())) == 1
 
-    device.compute_capability = (8, 0)  # an architecture that it was not compiled for
+    device.compute_capability = (8, 0)  # the kernel was not compiled for this architecture
     assert again._cache.load_overload(signature, again.targetctx) is None
     device.compute_capability = (9, 0)
     (entry,) = tmp_path.iterdir()

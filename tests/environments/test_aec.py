@@ -27,7 +27,7 @@ from variants import every_game, every_rich_game, every_variant
 test_save_obs.__test__ = False  # this is PettingZoo's checker and not a test of ours
 
 # `api_test` allows Dict observations only for environments that it knows by name. It also reports
-# empty masks of agents that are not to move, although PettingZoo's own games have these masks too.
+# empty masks of agents whose turn it is not, although PettingZoo's own games have these masks too.
 UNAVOIDABLE = (
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be",
@@ -234,7 +234,7 @@ def test_a_step_after_all_agents_have_left_is_an_error(face):
         with pytest.raises(ResetNeeded, match="all agents have left"):
             env.step(None)
     else:
-        env.step(None)  # PettingZoo's wrappers only log it too
+        env.step(None)  # PettingZoo's wrappers also only log this
     env.reset(seed=0)
     assert env.agents
 
@@ -291,7 +291,7 @@ def test_a_placed_warrior_is_hidden(face):
 
 @every_face
 def test_the_chart_of_an_environment_is_an_attribute(face):
-    """A user can make a graph of its places, even through PettingZoo's wrappers."""
+    """A user can make a graph of the chart's places, even through PettingZoo's wrappers."""
     env = OrderEnforcingWrapper(getattr(armada_v0, face)())
     chart = env.unwrapped.chart
     assert isinstance(chart, Chart)
@@ -366,7 +366,7 @@ def test_a_broken_chart_is_refused(case, face):
 
 @every_face
 def test_the_lair_farthest_from_the_neutral_one_depends_on_the_chart(face):
-    """Regression (ADA-12): it was always the colour opposite in play order, on every chart."""
+    """Regression (ADA-12): on every chart, it was the lair of the colour opposite in play order."""
     other, chart = {"raspberry": "blue", "blue": "raspberry"}, load_chart().as_dict()
     for territory in chart["territories"]:
         territory["lair"] = other.get(territory["lair"], territory["lair"])

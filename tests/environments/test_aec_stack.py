@@ -89,7 +89,7 @@ def test_random_calls_have_equal_outcomes(variant, caplog):
     pair, rng = Pair(variant, caplog), np.random.default_rng(11)
     for game in range(6):
         pair.both(lambda env: env.reset(seed=game if game % 3 else None))  # noqa: B023
-        if game == 0:  # without a seed, each environment took its own from the system
+        if game == 0:  # without a seed, each environment took a separate seed from the system
             pair.both(lambda env: env.reset(seed=99))
         after_end = 0
         while after_end < 3:
@@ -147,7 +147,7 @@ def test_agent_iter_has_equal_outcomes(variant, caplog):
 
 @every_variant
 def test_pettingzoo_s_wrappers_can_wrap_our_environment(variant):
-    """They set attributes on the unwrapped environment, which must accept them."""
+    """The wrappers set attributes on the unwrapped environment, which must accept them."""
     env = standard_stack(variant)
     env.reset(seed=0)
     env.step(some_illegal_action(env))

@@ -105,7 +105,7 @@ def test_ada_28_claims() -> None:
 
 
 def test_ada_28_every_claim_of_a_game() -> None:
-    """From the deal on, a colour in victory has a claim, which is judged one turn later."""
+    """At any time in a game, a colour in victory has a claim, which is judged one turn later."""
     env, rng = armada_v0.env(players=3, cards=True), np.random.default_rng(2)
     env.reset(seed=3)
     player, laid = GreedyPlayer(env.game), 0
@@ -122,7 +122,7 @@ def test_ada_28_every_claim_of_a_game() -> None:
         assert new <= {before["turn"]["colour"]}
         observed = env.observe("player_0")["observation"]
         assert ((observed[at["victory"]] == 1) <= (observed[at["claim"]] > 0)).all()
-        # Withdrawn at the end of its turn.
+        # A colour loses its claim only at the end of its turn.
         for colour in set(before["claims"]) - set(after["claims"]):
             assert before["turn"]["colour"] == colour
             assert after["turn"]["number"] > before["turn"]["number"]

@@ -45,7 +45,7 @@ def over(env):
 
 
 def assert_same(turn, i, batch, env):
-    """Check that row `i` of a batch shows the same as the AEC environment."""
+    """Check that game `i` of a batch shows the same as the AEC environment."""
     assert batch.states[i].tobytes() == env._states[0].tobytes()
     if over(env):
         assert not turn.masks[i].any()
@@ -86,7 +86,7 @@ def test_each_game_of_a_batch_is_equal_to_a_single_game(variant, several_threads
 @every_mode
 @every_game
 def test_autoreset_modes_play_the_same_games(variant, mode):
-    """NEXT_STEP and DISABLED show the end first. The next game, which begins later, is the same."""
+    """With NEXT_STEP and DISABLED, a step shows a game's end, and the next game begins later."""
     game, rng = variant.make(), np.random.default_rng(1)
     batch, envs = SelfPlayBatch(game, SIZE, autoreset_mode=mode), alone(game)
     turn, ended = batch.reset(seed=0), 0
@@ -211,7 +211,7 @@ def test_a_batch_takes_one_seed_or_one_for_each_game():
 
 
 def test_a_reset_without_a_seed_continues_the_random_numbers_of_each_game():
-    """The AEC environment does the same."""
+    """An AEC environment that is reset without a seed also continues its random numbers."""
     batch, envs = SelfPlayBatch("armadora", 2), alone(make_game("armadora"), 2)
     batch.reset(seed=0)
     batch.reset()
@@ -331,7 +331,7 @@ def test_playouts_are_equal_to_games_of_random_players(variant, several_threads)
     returns, lengths = game.playouts(middle, seeds)
     assert np.array_equal(returns, first[0])
     assert np.array_equal(lengths, first[1])
-    returns, lengths = game.playouts(states, seeds)  # games that are already over
+    returns, lengths = game.playouts(states, seeds)  # the games are already over
     assert np.array_equal(returns, first[0])
     assert not lengths.any()
 

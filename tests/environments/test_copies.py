@@ -27,7 +27,7 @@ from variants import KUHN_POKER
 
 
 def out_of_band(env: Any) -> Any:
-    """Pickle with the arrays outside, as Ray does. They come back read-only."""
+    """Pickle with out-of-band arrays, as Ray does. The loaded arrays are read-only."""
     outside: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(env, protocol=5, buffer_callback=outside.append)
     return pickle.loads(rest, buffers=[bytes(buffer.raw()) for buffer in outside])
@@ -70,7 +70,7 @@ def aec(env: Any, steps: int) -> list[Any]:
 
 
 def self_play(env: SelfPlayBatch, steps: int) -> list[Any]:
-    """Play an action, by a fixed random number, in every game of a batch that has been reset."""
+    """Play fixed random actions in every game of a batch that has been reset."""
     given, chance = [], env.game.new_chance(np.arange(env.size))
     for _ in range(steps):
         actions = env.game.random_actions(env.game.legal_masks(env.states), chance)
@@ -140,7 +140,7 @@ def test_copies_work_with_critics_and_networks_as_opponents(face: str, rivals: s
 
 
 class Mine:
-    """A player of a user."""
+    """A user's player."""
 
     def __init__(self, game: Any) -> None:
         self.name, self.game = "mine", game

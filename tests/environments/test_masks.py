@@ -261,7 +261,7 @@ def test_a_legal_end_resets_the_count_of_illegal_actions():
 @pytest.mark.parametrize("key", ["mask_key", "observation_key"])
 @pytest.mark.parametrize("value", [5, None, b"mask", ["mask"]])
 def test_keys_that_are_not_text_are_refused(key, value):
-    """Regression: they raised AttributeErrors about `startswith`, or were accepted."""
+    """Regression: these keys raised AttributeErrors about `startswith`, or were accepted."""
     for make in MAKERS:
         with pytest.raises(TypeError, match=f"{key} must be text"):
             make(**{key: value})

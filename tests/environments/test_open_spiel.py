@@ -97,7 +97,7 @@ def test_resampling_keeps_the_knowledge_of_the_player(variant):
             assert world.history() == state.history()
             others.add(world.information_state_string((seat + 1) % 3))
     assert len(others) > 1
-    # What the player knows reveals no other information state.
+    # The player's knowledge does not reveal the information state of another player.
     assert state.information_state_string((seat + 1) % 3) not in others
     assert state.resampled(seat, 5).serialize() == state.resampled(seat, 5).serialize()
     for drawn in (1.0, -0.5, np.nan):
@@ -107,7 +107,7 @@ def test_resampling_keeps_the_knowledge_of_the_player(variant):
 
 @every_game
 def test_information_states_are_equal_if_a_seat_was_shown_the_same(variant):
-    """Deals that a seat cannot tell apart have the same information state, and others differ."""
+    """Only deals that a seat cannot tell apart have the same information state."""
     game = load(variant)
     one = dealt(game)
     other = one.resampled(0, 1)
@@ -225,7 +225,7 @@ def test_the_name_of_a_variant_loads_it_again():
     ],
 )
 def test_damaged_states_are_refused(spoil, fault):
-    """Regression: some were accepted and failed later, or raised errors of OpenSpiel or Python."""
+    """Regression: some states were accepted and failed later, or raised unrelated errors."""
     game = register("armadora", board="mini")
     state = dealt(game)
     state.apply_action(state.legal_actions()[0])
@@ -261,7 +261,7 @@ def test_a_state_without_a_player_to_move_needs_the_player_s_number():
 
 
 def test_observations_before_the_deal_are_refused():
-    """Regression: they raised an AssertionError without a message."""
+    """Regression: these observations raised an AssertionError without a message."""
     state = register("armadora", players=2).new_initial_state()
     for asked in (lambda: state.observation_string(0), lambda: state.resampled(0, 1)):
         with pytest.raises(ValueError, match="nothing has been dealt yet: apply the chance node"):

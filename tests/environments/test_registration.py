@@ -61,7 +61,7 @@ def test_keywords_override_the_options_of_an_id(variant):
     env = gymnasium.make(name, players=4, seat=3, opponents="greedy").unwrapped
     assert (env.game.players, env.seat) == (4, 3)
     assert [player.name for player in env.opponents] == ["greedy"] * 3
-    # TorchRL's GymEnv passes `frameskip`. It tries again without it if the error has these words.
+    # TorchRL's GymEnv passes `frameskip`. If the error has this text, it tries without `frameskip`.
     with pytest.raises(TypeError, match="unexpected keyword argument 'player'"):
         gymnasium.make(name, player=4)
 
@@ -82,7 +82,7 @@ def test_pettingzoo_can_make_every_game(variant):
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo before 1.27: no registry")
 def test_pettingzoo_needs_an_import_of_armarl():
-    """docs/environments/environments.md says so, because the error is PettingZoo's."""
+    """The error message is PettingZoo's, so docs/environments/environments.md explains it."""
     ask = "import pettingzoo\ntry: pettingzoo.make('aec', 'armarl/armadora-v0')\n"
     ask += "except Exception as error: print(type(error).__name__, error)"
     assert python(ask) == "NamespaceNotFound Namespace 'armarl' not found in registry.\n"
@@ -145,7 +145,7 @@ def test_an_import_is_quick_and_prints_nothing(variant):
     ids=str,
 )
 def test_a_game_with_invalid_ids_is_not_registered_in_part(variant, message):
-    """Regression: it kept a name and some ids and could not be repaired, or lost a variant."""
+    """Regression: the name and some ids stayed registered, or a variant was lost."""
     given = {"name": "torn", "module": "none", "title": "Torn", "summary": "", "players": (2,)}
     with pytest.raises(ValueError, match=f"^torn: .*{message}"):
         armarl.register_game(GameEntry(**given | variant))

@@ -75,7 +75,7 @@ def test_the_checkers_of_gymnasium_and_sb3_pass(variant, monkeypatch):
         sb3.check_env(env.unwrapped)
         sb3.check_env(env)
         rng = np.random.default_rng(0)
-        for _ in range(2):  # also with Gymnasium's passive checker
+        for _ in range(2):  # this also runs Gymnasium's passive checker
             env.reset()
             over = False
             while not over:
@@ -116,7 +116,7 @@ def test_an_episode(variant):
         assert not np.shares_memory(one[-1]["action_mask"], other[-1]["action_mask"])
     assert not np.shares_memory(env.action_masks(), env.action_masks())
     assert all(step[1] == 0.0 for step in given[1:-1])
-    cut_short = variant.game == "armada"  # by `max_turns`, which is a rule
+    cut_short = variant.game == "armada"  # `max_turns`, a rule, ends these games
     assert given[-1][2:4] == (True, False)
     assert given[-1][1] == 0.0 or not cut_short
     assert type(given[-1][1]) is float
@@ -158,7 +158,7 @@ def test_text_for_people_shows_what_the_seat_knows():
     assert env.action_text(env.action_id("pass")) == "pass"
     assert env.describe()["warriors"]["a1"]["value"] == 5
     assert env.describe(0)["warriors"]["a1"]["value"] is None
-    assert env.render() == env.game.draw(env._states[0], 1)  # what the seat sees
+    assert env.render() == env.game.draw(env._states[0], 1)  # the view of the seat
     assert "(you)" in env.render()
     silent = SeatEnv("armadora")
     silent.reset(seed=0)
@@ -220,7 +220,7 @@ def test_a_seat_sees_the_same_game_as_in_the_aec_environment(variant):
 
 @pytest.mark.parametrize(("players", "loss"), [(2, -1.0), (3, -0.5), (4, -1.0)])
 def test_the_learner_gets_its_loss_if_another_player_ends_the_game(players, loss):
-    """The learner passes immediately. It gets the loss, whichever other player ends the game."""
+    """The learner passes immediately. It gets the loss, no matter which player ends the game."""
     for seat in range(players):
         env = SeatEnv("armadora", players=players, seat=seat)
         rewards = []
@@ -399,10 +399,7 @@ def test_an_opponent_with_an_illegal_action_is_named():
 
 
 def test_all_environments_accept_the_same_seeds():
-    """Gymnasium's own seeding refuses negative seeds and NumPy integers.
-
-    The other APIs accept them.
-    """
+    """Gymnasium's own seeding would refuse negative seeds and NumPy integers."""
     env, vector = SeatEnv("armadora", seat=0), SeatVectorEnv("armadora", 1, seat=0)
     shown = set()
     for seed in (-1, -(2**63), np.int64(5), 2**63 - 1, 2**63, np.uint64(2**64 - 1), 2**64, 10**99):
@@ -428,7 +425,7 @@ def test_seeds_too_large_for_a_state_are_hashed():
 
 
 def test_opponents_cannot_be_replaced():
-    """Regression: a replacement was accepted silently, and never asked."""
+    """Regression: a replacement was accepted silently, but never played."""
     game = make_game("armadora", players=3)
     for env in (SeatEnv(game), SeatVectorEnv(game, 2), make_vec_env(game, 2)):
         assert [player.name for player in env.opponents] == ["random", "random"]

@@ -82,7 +82,7 @@ def random_actions(env, rng):
 class Mirror:
     """A second copy of every game of a batch, played in the AEC environment.
 
-    The learner's seats follow from the seed. The opponents are read from the batch.
+    The learner's seats depend only on the seed. The opponents are those of the batch.
     """
 
     def __init__(self, env, seed, reward="win"):
@@ -127,7 +127,7 @@ def result_of(game, state, seat):
 
 @EVERY_VARIANT
 def test_the_learner_gets_the_return_of_its_own_seat(variant):
-    """Each game is replayed as a single game. Any seat may end it, and the learner has any seat."""
+    """Each game is replayed as a single game. The learner may have any seat, and any may end it."""
     game = make_game("armadora", **variant)
     env, _ = batch(game, seed=4)
     mirror, rng = Mirror(env, 4), np.random.default_rng(1)
@@ -258,7 +258,7 @@ def test_after_the_end_a_new_game_begins(variant):
 
 
 def test_seats_and_opponents_are_drawn_for_each_game():
-    """Partners are the current policy. One opponent, drawn by weight, has all opposing seats."""
+    """The current policy is the partner. One opponent, drawn by weight, has all opposing seats."""
     game = make_game("armadora", players=4)
     players = [RandomPlayer(game), Passing(game), RandomPlayer(game)]
     env, _ = batch(game, players=players, weights=[0.25, 0.75, 0], size=4000)
@@ -344,12 +344,13 @@ LEARNERS = pytest.mark.parametrize("learner", ["ppo", "maskable_ppo"])
 def test_training_needs_the_losses(tmp_path, learner):
     """A beginner loses every game against the greedy player, so it can only learn from losses.
 
-    Margins against it with maskable_ppo: rightly wired -0.30 (seeds 0 to 3); losses dropped -0.47,
-    -0.46, -0.49 (0 to 2); the reward of another seat -1.00; untrained -0.55 to -0.59; each give or
-    take 0.02. With ppo the margin is -0.40 after 15 rollouts' worth of decisions, so it gets more
-    decisions; its margin with losses dropped is not measured. The threshold lies between the first
-    two. (Observations of another seat give -0.32 and -0.33, because nearly all of them is public.
-    Only `test_the_learner_sees_its_own_seat_at_its_own_turn` can find that fault.)
+    We measured margins of maskable_ppo, within 0.02: -0.30 with correct code (seeds 0 to 3); -0.47,
+    -0.46 and -0.49 without losses (seeds 0 to 2); -1.00 with the reward of another seat; -0.55 to
+    -0.59 without training. The threshold is between the first two. With ppo the margin is -0.40
+    after the same number of decisions, so ppo gets more decisions. Its margin without losses was
+    not measured. (With observations of another seat the margin is -0.32 or -0.33, because nearly
+    all of an observation is public. Only `test_the_learner_sees_its_own_seat_at_its_own_turn` can
+    find this error.)
     """
     settings = tiny.settings(
         learner=learner,

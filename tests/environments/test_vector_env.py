@@ -81,9 +81,9 @@ def action_masks(given, options):
 
 
 def play_both(variant, mode, steps, illegal=0.0, **more):
-    """Play the same actions in both.
+    """Play the same actions in our environment and in Gymnasium's.
 
-    Return the number of episodes, and how many ended illegally.
+    Return the number of episodes, and the number that an illegal action ended.
     """
     ours, theirs = vector(variant, mode, **more), single(variant, mode, **more)
     rng, episodes, illegals = np.random.default_rng(0), 0, 0
@@ -213,7 +213,7 @@ def test_observations_can_be_new_arrays_or_the_same_ones(variant):
 @every_mode
 @every_game
 def test_masks_are_never_empty(variant, mode):
-    """Regression: a categorical distribution of masked logits failed after the first game's end."""
+    """Regression: sampling from masked logits failed after the end of the first game."""
     env = gymnasium.make_vec(
         f"armarl/{variant.title}-v0", 4, autoreset_mode=mode, **variant.options
     )
@@ -403,7 +403,7 @@ def test_maskable_ppo_accepts_the_vec_env():
 
 
 def test_sb3_s_functions_can_make_an_environment_from_an_id():
-    """SB3 asks for images as arrays, but does not need them."""
+    """SB3 requests images as arrays, but does not need them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Gymnasium warns about the render mode
         env = make_dummy_vec_env("armarl/Armadora-v0", 2)

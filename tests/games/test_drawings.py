@@ -21,7 +21,7 @@ GAMES = 8  # games of each variant, with two positions each
 
 
 def positions(game: Game, games: int, seed: int) -> Iterator[tuple]:
-    """Yield positions of random games, with the state before, the last seat and the last action."""
+    """Yield positions of random games, each with the state, seat and action that led to it."""
     rng = np.random.default_rng(seed)
     for _ in range(games):
         states = game.new_states(int(rng.integers(2**40)))

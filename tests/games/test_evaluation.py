@@ -15,7 +15,7 @@ from armarl.games.make_game import make_game
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 
 GAMES = 60
-KEPT = {"armadora": 0.1, "armada": 0.015}  # share of positions used, about eight of each game
+KEPT = {"armadora": 0.1, "armada": 0.015}  # share of positions used: about eight in each game
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("armadora", {"board": "mini"}),
     *(("armadora", {"players": n, "advanced": a}) for n in (2, 3, 4) for a in (False, True)),
@@ -58,7 +58,7 @@ def positions(game: Game, games: int = GAMES) -> tuple[States, NDArray[np.int64]
 
 @EVERY_VARIANT
 def test_estimates_are_possible_returns(name: str, options: dict[str, Any]) -> None:
-    """They are in [-1, 1], add up to 0 over the sides, and are equal for partners.
+    """Estimates are in [-1, 1], add up to 0 over the sides, and are equal for partners.
 
     The state does not change.
     """
@@ -80,7 +80,7 @@ def test_estimates_are_possible_returns(name: str, options: dict[str, Any]) -> N
 def test_winners_have_higher_estimates(name: str, options: dict[str, Any]) -> None:
     """Estimates and returns are correlated by more than four standard errors over games."""
     game = make_game(name, **options)
-    # In two-player Armada between greedy players, estimates say less, so the test needs more games.
+    # In two-player Armada between greedy players, estimates are less accurate, so use more games.
     states, owners, returns = positions(game, 4 * GAMES if game.players == 2 else GAMES)
     agreement = (estimates(game, states) * returns[owners]).sum(axis=1)
     by_game = np.array([agreement[owners == i].mean() for i in np.unique(owners)])

@@ -1,10 +1,9 @@
 """Golden games: one recorded game of each variant, in `tests/games/golden`.
 
-A file contains the seed, the deal, every action, after each action a hash of each seat's
-observation
-and mask, and the result. The test replays the actions and compares every line. So it notices any
-change of the rules, the actions, the observation or the random deal. If the change is intended,
-raise the game's `VERSION` and write the files again:
+A file contains the seed, the deal, every action, the result and, after each action, a hash of each
+seat's observation and mask. The test replays the actions and compares every line. It therefore
+notices any change of the rules, the actions, the observation or the random deal. If the change is
+intended, raise the game's `VERSION` and write the files again:
 
     python tests/games/test_golden.py --write
 """
@@ -28,7 +27,7 @@ from variants import GOLDEN, Variant, every_golden_variant
 
 FOLDER = Path(__file__).parent / "golden"
 SEED = 20_000
-CANDIDATES = 80  # games to choose from; the game with most kinds of actions is kept
+CANDIDATES = 80  # number of games to choose from
 ASTRAY = 0.3  # share of the greedy player's decisions that are random
 
 
@@ -102,7 +101,7 @@ def kind(action: str) -> str:
 
 
 def half_greedy(game: Game, rng: np.random.Generator) -> Callable[[States], int]:
-    """Return a function that chooses as a greedy player which often plays at random."""
+    """Return a function that chooses like a greedy player that often plays at random."""
     players = GreedyPlayer(game), RandomPlayer(game)
 
     def choose(states: States) -> int:
@@ -114,7 +113,7 @@ def half_greedy(game: Game, rng: np.random.Generator) -> Callable[[States], int]
 
 
 def write() -> None:
-    """Record the golden games again. Prefer kinds of actions not recorded yet, then most kinds."""
+    """Record the golden games again. Prefer new kinds of actions, then many kinds of actions."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     # The kinds of actions in the files so far, by game.
     shown: dict[str, set[str]] = defaultdict(set)

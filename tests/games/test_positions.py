@@ -15,7 +15,7 @@ from armarl.core.verbs import PLAYING
 from variants import GOLDEN, KUHN_POKER
 
 OURS = [variant for variant in GOLDEN if variant not in KUHN_POKER]
-# A description does not contain chance, or what an open chain of decisions has done so far.
+# A description does not contain chance, or the effects of an unfinished chain of decisions.
 UNTOLD = {
     "armadora": {"rng", "looking_at"},
     "armada": {"rng", "die", "face", "claims", "target", "due", "count", "used", "asked", "idle"},

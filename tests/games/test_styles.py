@@ -100,7 +100,7 @@ def test_a_random_number_next_to_one_keeps_its_style(style: int) -> None:
 
 
 def test_evolution_reads_styles_from_memory() -> None:
-    """It runs in a separate process, because no other kernel may be compiled in this way."""
+    """The test runs in a separate process, because other kernels must not be compiled this way."""
     path = os.pathsep.join(filter(None, sys.path))
     tests = str(HELPERS / "evolved_style.py")
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", tests]

@@ -1,4 +1,4 @@
-"""Helpers for tests of PettingZoo environments. They play, and collect all that a user can see."""
+"""Helpers for tests of PettingZoo environments: play games, and collect all visible information."""
 
 import copy
 
@@ -14,7 +14,7 @@ def random_action(env, rng):
 
 
 def play_randomly(env, rng, most=10**9):
-    """Play random legal actions until the end, at most `most`. Return the actions."""
+    """Play at most `most` random legal actions, until the game ends. Return the actions."""
     played = []
     while len(played) < most and not is_over(env):
         played.append(random_action(env, rng))

@@ -1,9 +1,9 @@
 """A comparison of a server's answers in two games that differ only in hidden information.
 
-In each position of the second game, the information that is hidden from a seat is different.
-Actions of other seats are replaced by actions that look the same to the seat. Then the test makes
-all requests in both games: positions (even old ones), texts, reasons, hints, refusals, actions and
-undo. Every byte of the answers must be equal.
+In each position of the second game, the information that is hidden from the *audience* (a seat, or
+onlookers) is different. Actions of other seats are replaced by actions that look the same to the
+audience. Then the test makes all requests in both games: positions (even old ones), texts, reasons,
+hints, refusals, actions and undo. Every byte of the answers must be equal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ _ONLY = np.zeros(1, np.int64)
 
 
 def course(game: Game, decisions: int, seed: int) -> tuple[list[States], list[int], list[int]]:
-    """Return states, actions and seats of a random game, at most `decisions`, without the end."""
+    """Return the states, actions and seats of at most `decisions` decisions of a random game.
+
+    The final state is not included.
+    """
     player, chance = RandomPlayer(game), game.new_chance(np.array([seed]))
     states, actions, seats = [game.new_states(seed)], list[int](), list[int]()
     while len(actions) < decisions:
@@ -42,7 +45,8 @@ def course(game: Game, decisions: int, seed: int) -> tuple[list[States], list[in
 def sister(game: Game, states: States, audience: int, seed: int) -> States:
     """Return states with other hidden information for an audience, and other random generators.
 
-    If two states had equal generators, because no chance was between them, they still have.
+    States whose generators were equal, because no chance event was between them, still have equal
+    ones.
     """
     chance = states["rng"] ^ np.uint64(0x5DEECE66D)
     for seat in range(game.players) if audience == ONLOOKER else [audience]:
@@ -95,7 +99,7 @@ def answers(pages: Pages, key: str, seat: int | None, version: str, last: int) -
 
 
 def unrevealing(table: Table, seat: int, actions: list[str]) -> list[str]:
-    """Return those of some actions that would reveal nothing new to the seat that plays them."""
+    """Return only the actions that would reveal nothing new to the seat that plays them."""
     found, version = [], table.version
     for text in actions:
         states, played, seats = (

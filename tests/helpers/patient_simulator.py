@@ -1,4 +1,4 @@
-"""Make Numba's CUDA simulator faster: threads that need not wait for each other run in turn.
+"""A faster CUDA simulator of Numba: threads that need not wait for each other run in turn.
 
 The simulator starts a Python thread for each simulated thread, and polls these threads. Here the
 simulated threads of a block run one after another in one Python thread. There are two exceptions:
@@ -43,7 +43,7 @@ def run(block: Any, place: tuple[int, ...], *arguments: Any) -> None:
     if _at_once or "syncthreads" in block._f.__code__.co_names:
         run_at_once(block, place, *arguments)
         return
-    # The simulator looks up the place in the grid in the current Python thread.
+    # The simulator reads the position in the grid from the current Python thread.
     thread: Any = threading.current_thread()
     thread.blockIdx = Dim3(*place)
     for place_in_block in np.ndindex(*block._block_dim):

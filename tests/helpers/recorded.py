@@ -44,7 +44,7 @@ def data_of(page: str) -> dict[str, Any]:
 
 
 def words_of(data: dict[str, Any], view: int = 0, game: int = 0) -> list[str]:
-    """Return the sentences with which a page describes each move."""
+    """Return the sentences with which a replay page describes each move."""
     moments = data["games"][game]["views"][view]["moments"][1:]
     return [" ".join(data["texts"][word] for word in moment["told"]) for moment in moments]
 

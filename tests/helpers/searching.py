@@ -21,7 +21,7 @@ def same(one, other):
 def won_positions(game, number):
     """Return positions in which only one seat has not passed, and wins if it passes now.
 
-    It wins whatever the hidden information is.
+    It wins with any hidden information.
     """
     passing, one, chosen, seats = game.actions.id("pass"), np.zeros(1, np.int64), [], []
     for seed in range(2000):

@@ -29,7 +29,7 @@ from armarl_training.networks.integer_observations import IntegerObservations, K
 from armarl_training.networks.learner_devices import OnCpu, OnGpu
 from armarl_training.run.run import Run, resume_run, start_run
 
-# The simulator busy-waits for its threads, while the threads wait for the interpreter lock.
+# The simulator busy-waits for its threads, while these threads wait for the interpreter's lock.
 sys.setswitchinterval(1e-4)
 
 KUHN = {"game": "kuhn_poker"}
@@ -85,10 +85,10 @@ def compare_rollouts(played, its_played):
         assert isinstance(theirs[name], torch.Tensor)
         found = theirs[name].numpy()
         assert (found.dtype, found.shape) == (array.dtype, array.shape), name
-        if name == "lookahead_values":  # compared only for the learner's decisions
+        if name == "lookahead_values":  # valid only for the learner's decisions
             learners = ours["learners"][:-1]
             array, found = array[learners], found[learners]
-        # Sums of exponentials are computed in another order. The absolute tolerance is for
+        # The GPU computes sums of exponentials in another order. The absolute tolerance is for
         # probabilities near 1, whose logarithm is near 0.
         if name == "log_probs":
             np.testing.assert_allclose(found, array, rtol=5e-7, atol=5e-7)
@@ -281,7 +281,7 @@ def test_rivals_cost_a_few_counts_in_an_iteration_and_none_in_a_step(crossings, 
         assert crossings == expected
 
 
-# --- rivals --------------------------------------------------------------------------------------
+# --- opponents -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_rivals_decide_as_they_do_on_the_cpu(settings, players, tmp_path):
     rivals.begin()
     all_over = play.batch.new_turn()
     all_over.ends[:] = ENDED
-    rivals.note_ends(all_over)  # games that end get new lineups, now with the earlier version too
+    rivals.note_ends(all_over)  # new lineups, in which the earlier version may also play
     host = HostRivals(run.game, run.pool, np.random.default_rng(0), 40, rivals._advice)
     turn = play._turn
     for _ in range(3):
@@ -327,7 +327,7 @@ def test_rivals_decide_as_they_do_on_the_cpu(settings, players, tmp_path):
         host.answer(Position(there, its_turn, held.numpy(), draws.numpy(), None, None, wanted))
         same, his = actions.numpy() == wanted, held.numpy()[:, None] == newest
         assert same[~his].all()
-        assert same[his].mean() > 0.8  # not all are equal: the GPU rounds the network to bfloat16
+        assert same[his].mean() > 0.8  # not 1, because the GPU rounds the network to bfloat16
         assert ((wanted == -1)[:, 0] == (held.numpy() == LEARNER)).all()
         play.batch.step(turn.masks.argmax(1), out=turn)
 
@@ -394,7 +394,7 @@ def test_what_is_kept_and_read_has_the_bytes_of_the_cpu(precision):
 
 
 def test_bytes_that_are_no_states_are_shown_as_bytes():
-    """Check that an array of bytes is not taken for state records if its rows have their length."""
+    """Check that bytes are not shown as state records because their rows have the same length."""
     game = make_game("armadora")
     there, size = OnGpu(game, "cuda"), game.blank.dtype.itemsize
     observations, ones = there.put(np.ones((2, size), np.float32)), np.ones(size, np.float32)

@@ -23,7 +23,7 @@ TOTAL = 6 * ROLLOUT
 def config(**changes):
     if changes.get("learner") == "critic":
         improved = {"improved_games": 1, "improved_from": 0.8}
-        # A critic's learner plays whole games between updates, so it gets fewer environments.
+        # The learner `critic` plays whole games between updates, so it gets fewer environments.
         changes = {"environments": 3, "critic": improved, **changes}
     return TrainingConfig(**tiny.settings(**{"total_decisions": TOTAL, **changes}))
 

@@ -1,4 +1,4 @@
-"""A player that records all that it is shown, and a count of the deals that it saw repeatedly."""
+"""A player that records everything it is shown, and a count of the deals that it saw repeatedly."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Spy(RandomPlayer):
         MADE.append(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, identity=uuid4().hex)  # a copy counts as another spy
+        self.__dict__.update(state, identity=uuid4().hex)  # a copy is a separate spy
 
     def choose(self, states: Any, seats: Any, draws: Any) -> Any:
         self.calls.append((states.copy(), seats.copy()))
@@ -44,12 +44,12 @@ class Spy(RandomPlayer):
 
     @property
     def seats(self) -> set[int]:
-        """Return the seats for which the spy was asked."""
+        """Return the seats for which the spy was asked to choose."""
         return {seat for _, seats in self.calls for seat in seats.tolist()}
 
 
 def written(folder: Path, game: Game) -> list[Spy]:
-    """Return the spies of all processes that wrote to a folder."""
+    """Return the spies of all processes, from the calls that they wrote to a folder."""
     spies = []
     for path in sorted(folder.iterdir()):
         spies.append(Spy(game))

@@ -35,7 +35,7 @@ def policy(folder, game, seed=0, name="policy.safetensors"):
 
 
 def random_actions(masks, rng):
-    """Return a random legal action for each mask, or 0 if none is legal."""
+    """Return a random legal action for each mask, or action 0 if none is legal."""
     return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
 
 
@@ -77,7 +77,7 @@ def settings(**changes):
 
 
 class Backwards:
-    """A player as a user may write it. It plays the legal action that is `rank`-th from the end."""
+    """A player as a user may write it. It plays the `rank`-th legal action from the end."""
 
     def __init__(self, game, rank: int = 1):
         self.name, self.game, self.rank = "backwards", game, rank
@@ -88,7 +88,7 @@ class Backwards:
 
 
 def stubborn(game, player, times: int):
-    """Return the player itself. Tests register this function as a wrapper of players."""
+    """Return the player unchanged. Tests register this function as a wrapper of players."""
     assert times > 0
     return player
 

@@ -22,7 +22,7 @@ from reference.armadora import checks as armadora_checks
 
 @dataclass(frozen=True)
 class Variant:
-    """A game with its options. In its methods, `more` are other arguments of the environment."""
+    """A game with its options. The argument `more` of methods is passed to the environment."""
 
     game: str
     options: Mapping[str, Any]
@@ -85,7 +85,7 @@ class Variant:
 # A random game of Armada has thousands of decisions. With this turn limit it has a few hundred.
 SHORT = {"max_turns": 6}
 
-# A game from outside the package, in `examples/`, must pass all tests of our games.
+# A game from outside the package (in `examples/`), which must pass all tests of our games.
 register_game(ENTRY)
 KUHN_POKER = [Variant("kuhn_poker", {"players": players}) for players in (2, 3, 4)]
 

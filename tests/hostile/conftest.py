@@ -1,4 +1,4 @@
-"""Fixtures for the tests with hostile input."""
+"""Fixtures for tests with hostile input."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ AT_ONCE = 20_000  # cases per process
 LONGEST = 20.0  # maximum CPU time of a case in seconds
 PATIENCE = 600.0  # maximum seconds without a finished case; large, because the machine may be busy
 MEMORY = 6 << 30  # bytes of data that a process may have
-TOLD = 3  # maximum number of failures of one kind that are printed in full
+TOLD = 3  # maximum number of failures of each kind that are printed in full
 OUTCOMES = ("accepted", "refused")
 
 
@@ -69,7 +69,7 @@ def _limit_memory() -> None:
 
 
 def _ring_after(seconds: float) -> None:
-    """Let SIGPROF kill this process after this CPU time, unless it is set again before."""
+    """Let SIGPROF kill this process after this CPU time, unless this function is called again."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
@@ -78,7 +78,7 @@ def _ring_after(seconds: float) -> None:
 
 
 def watch(door: str, first: int, last: int) -> Iterator[Done]:
-    """Run cases in a process. If it dies, its death is the outcome of the case it was running.
+    """Run cases in a process. If the process dies, this is the outcome of the case that it ran.
 
     Raises:
         RuntimeError: the preparation failed.
@@ -114,7 +114,7 @@ def _death(code: int, ended: bool, errors: Any) -> str:
 
 
 def fuzz(door: str, first: int, cases: int, seconds: float) -> int:
-    """Run cases until all are done or the time is over, and return the number of failures."""
+    """Run cases until all are finished or the time is over. Return the number of failures."""
     begin, number, failed = time.monotonic(), first, 0
     counts, slowest = dict.fromkeys(OUTCOMES, 0), Done(first, "", 0.0)
     kinds: Counter[str] = Counter()  # failures by the last line of the error text

@@ -1,9 +1,8 @@
 """Kill a training run many times: `python tests/hostile/kills.py --kills 20`.
 
 Each SIGKILL comes at a random moment during a random update or the checkpoint after it. Then the
-run
-is resumed. At its end, it must be equal byte by byte to an undisturbed run: weights, optimiser,
-games, random number generators, pool, policies and table. Times are not compared.
+run is resumed. At its end, the run must be equal byte by byte to an undisturbed run: weights,
+optimiser, games, random number generators, pool, policies and table. Times are not compared.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from armarl_training.run.run import resume_run, start_run
 
 MOST_LINES = 2  # maximum number of lines that a run prints before it is killed
 TIMES = ("minutes", "decisions_per_second")  # columns of the table
-# Training that the checkpoint may have beyond the last printed line.
+# The checkpoint may be newer than the last printed line by this much training.
 AFTER = ("nothing", "an update")
 
 

@@ -1,4 +1,4 @@
-"""Mixed use over a long time: `python tests/hostile/soak.py --minutes 15`.
+"""A long test with mixed use: `python tests/hostile/soak.py --minutes 15`.
 
 Environments, threads, players, matches in processes, records, tournaments and training run in
 random order, several at the same time. While nothing runs, the script counts memory, file
@@ -181,7 +181,7 @@ def a_policy(rng: random.Random, folder: Path) -> None:
 
 
 def a_judge(rng: random.Random, folder: Path) -> None:
-    """Let a shipped policy, a judge, play a match and return its thoughts."""
+    """Let a shipped judge play a match and return its thoughts."""
     game = _games()[0]
     player = load_policy("armadora-2p", game, sample=True)
     play_match(game, [player, rng.choice(["random", "greedy"])], 20, rng.getrandbits(30))
@@ -284,7 +284,7 @@ def growth(readings: list[Reading]) -> list[str]:
 
 def soak(minutes: float, seed: int, pause: float = 20.0) -> int:
     """Run random uses for some minutes, and return the exit status."""
-    resource_tracker.ensure_running()  # otherwise the first worker process would add a descriptor
+    resource_tracker.ensure_running()  # otherwise the first worker would add a file descriptor
     begin, number = time.monotonic(), seed
     errors: list[str] = []
     done: Counter[str] = Counter()

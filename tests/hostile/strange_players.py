@@ -1,4 +1,4 @@
-"""Users' players `strange_players:NAME` that are not players or that end the program."""
+"""Players of users (`strange_players:NAME`) that lack parts of a player, or end the program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NUMBER = 7
 
 
 def nothing(game: Game) -> None:
-    """Return no player."""
+    """Return None instead of a player."""
 
 
 def number(game: Game) -> int:

@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
     ids=lambda changes: str(changes)[:40],
 )
 def test_invalid_results_are_refused(folder: Path, changes: dict[str, Any]) -> None:
-    """Regression: they gave wrong tables, NumPy errors, or an allocation of 29 TiB."""
+    """Regression: such results gave wrong tables, NumPy errors, or an allocation of 29 TiB."""
     path = folder / "games.jsonl"
     first, *others = path.read_text("utf-8").splitlines()
     spoilt = json.dumps({**json.loads(first), **changes})
@@ -117,7 +117,7 @@ def test_a_version_that_only_compares_equal_is_refused(folder: Path, version: st
 
 
 def test_names_like_formulas_are_not_run_by_spreadsheets(tmp_path: Path) -> None:
-    """Regression: a spreadsheet computed them."""
+    """Regression: a spreadsheet computed the names."""
     played = play_tournament(GAME, [Named("=1+1"), Named("@x")], 4, folder=tmp_path)
     assert played.players == ("=1+1", "@x")
     lines = summarise(played).csv().splitlines()
@@ -179,7 +179,7 @@ def test_a_pipe_in_place_of_records_does_not_block(tmp_path: Path) -> None:
 
 
 def test_two_processes_cannot_play_in_one_folder(folder: Path) -> None:
-    """Otherwise the lines of the two would mix."""
+    """Otherwise the lines of the two processes would mix."""
     with (
         lock_folder(folder, ArenaError),
         pytest.raises(ArenaError, match=f"in use by process {os.getpid()}"),
@@ -228,7 +228,7 @@ def test_only_true_and_false_are_accepted_as_switches(
 
 
 def test_an_empty_folder_name_is_refused() -> None:
-    """Regression: it meant the current folder."""
+    """Regression: an empty name meant the current folder."""
     with pytest.raises(ValueError, match="a folder needs a name"):
         play_tournament(GAME, PLAYERS, 4, folder="")
 
@@ -244,7 +244,7 @@ def test_numbers_of_other_types_count_as_different_settings(
 
 
 def test_games_of_unfinished_deals_are_played_only_once(folder: Path) -> None:
-    """Regression: they were written twice, and the progress ended too early."""
+    """Regression: these games were written twice, and the progress ended too early."""
     told = []
     found = play_tournament(GAME, PLAYERS, 20, folder=folder, progress=lambda *at: told.append(at))
     assert told[-1] == (40, 40)
@@ -259,7 +259,7 @@ def test_the_order_of_settings_does_not_matter(folder: Path) -> None:
 
 
 def test_a_ladder_with_too_many_players_is_refused(folder: Path) -> None:
-    """Regression: it allocated 18 GiB."""
+    """Regression: the ladder allocated 18 GiB."""
     path = folder / "settings.json"
     names = [str(number) for number in range(50_000)]
     found = {**json.loads(path.read_text("utf-8")), "players": names, "kind": "ladder"}
@@ -269,7 +269,7 @@ def test_a_ladder_with_too_many_players_is_refused(folder: Path) -> None:
 
 
 def forge_tournament(folder: Path, players: int, kind: str, cells: list[tuple[int, int]]) -> Path:
-    """Forge a tournament with so many players, and one game for each pair of lineup and deal."""
+    """Forge a tournament of `players` players, with a game for each pair of lineup and deal."""
     path = folder / "settings.json"
     names = [str(number) for number in range(players)]
     found = {**json.loads(path.read_text("utf-8")), "players": names, "kind": kind, "digests": {}}
@@ -285,7 +285,7 @@ def forge_tournament(folder: Path, players: int, kind: str, cells: list[tuple[in
 
 
 def test_games_of_unrelated_deals_and_lineups_are_refused(folder: Path) -> None:
-    """Regression: a few megabytes of such games allocated 24 GiB."""
+    """Regression: a few megabytes of games with unrelated deals and lineups allocated 24 GiB."""
     strewn = forge_tournament(folder, 60, "round-robin", [(i, i) for i in range(1_500)])
     with pytest.raises(ValueError, match="these 1,500 games do not form a tournament"):
         summarise(read_tournament(strewn))

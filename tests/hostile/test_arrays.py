@@ -210,7 +210,7 @@ BAD_TURNS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", ["seats", "observations", "masks", "rewards", "ends"])
 @pytest.mark.parametrize("kind", BAD_TURNS)
 def test_turn_arrays_that_cannot_be_written_are_refused(name: str, kind: str) -> None:
-    """Regression: loops were compiled for such arrays for seconds, or Numba raised an error."""
+    """Regression: loops were compiled for these arrays for seconds, or Numba raised an error."""
     batch = SelfPlayBatch(GAME, 4)
     turn = batch.reset(seed=0)
     if kind == "not aligned" and turn.__dict__[name].dtype.itemsize == 1:
@@ -312,7 +312,7 @@ def test_invalid_numbers_of_games_are_refused(size: Any) -> None:
 
 
 def test_replaced_arrays_are_checked_again() -> None:
-    """Regression: a known object's new array was not checked, so games were overwritten."""
+    """Regression: if an object of arrays was used again, its replaced array was not checked."""
     batch = SelfPlayBatch(GAME, 4)
     out: Any = SimpleNamespace(**vars(batch.new_turn()))
     batch.reset(seed=1, out=out)

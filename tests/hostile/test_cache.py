@@ -50,7 +50,7 @@ def nothing_said() -> None:
 
 
 def _give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make `fault_of` believe that a path belongs to another user."""
+    """Make `fault_of` see another user as the owner of a path."""
     if os.getuid() == 0:
         os.chown(path, 12345, 12345)
     else:
@@ -68,7 +68,7 @@ def private(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def homeless(private: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Leave only the folder for temporary files to choose, and return it."""
+    """Allow only the folder for temporary files as place of the cache, and return this folder."""
     for name in ("ARMARL_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", os.devnull)
@@ -140,7 +140,7 @@ def test_a_variable_that_is_not_an_absolute_path_is_ignored(
     before = set(homeless.iterdir())
     folder = choose_folders().write
     assert folder is not None
-    assert folder.parent.parent == homeless.resolve()  # a folder in the one for temporary files
+    assert folder.parent.parent == homeless.resolve()  # inside the folder for temporary files
     assert {path.name for path in set(homeless.iterdir()) - before} == {folder.parent.name}
 
 
@@ -279,9 +279,9 @@ def test_planted_entries_are_not_run(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """They are compiled again and replaced.
+    """The kernels are compiled again, and their entries are replaced.
 
-    Regression: all of them were run, and a pipe blocked.
+    Regression: all planted entries were run, and a pipe blocked.
     """
     _compiled(private)
     (entry,) = _entries(private)
@@ -316,7 +316,7 @@ def test_a_folder_in_place_of_an_entry_is_reported(
 def test_an_entry_that_is_replaced_after_its_check_is_not_used(
     private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file that is read is the one that was checked."""
+    """The process reads the same file that it checked."""
     _compiled(private)
     (entry,) = _entries(private)
     check = cache_folders._fault_of_file
@@ -371,9 +371,9 @@ def test_nobody_else_can_hold_a_lock(private: Path) -> None:
 
 
 def test_a_full_disk_does_not_stop_a_kernel(private: Path) -> None:
-    """The limit is 100 bytes per file.
+    """With a limit of 100 bytes per file, the kernel runs. One line reports the failed writing.
 
-    The kernel runs, one line reports this, and no file remains.
+    No file remains.
     """
     script = """
         import resource, signal

@@ -83,7 +83,7 @@ def test_invalid_mappings_are_refused(name: str) -> None:
 
 
 def beginning(part: str, lines: str) -> bytes:
-    """Return the standard chart's file with more lines at the beginning of a part."""
+    """Return the standard chart's file with extra lines at the beginning of a part."""
     assert TEXT.count(f"\n[{part}]\n") == 1
     return TEXT.replace(f"\n[{part}]\n", f"\n[{part}]\n{lines}\n").encode()
 

@@ -52,7 +52,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_package_with_an_invalid_game_is_reported_and_left_out(
     installed: Any, value: str, reason: str
 ) -> None:
-    """Regression: the first use of the catalogue raised the error, and ignored later packages."""
+    """Regression: the first use of the catalogue failed, and later packages were ignored."""
     installed(value, SELF + "GOOD")
     with pytest.warns(UserWarning, match=reason) as told:
         names = catalogue.game_names()

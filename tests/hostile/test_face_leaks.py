@@ -70,7 +70,7 @@ def vector_env(game: Game, states: States, seat: int) -> Views:
 
 
 def self_play(game: Game, states: States, seat: int) -> Views:
-    """Return the output of the self-play batch for the seat to move."""
+    """Return the output of the self-play batch for the seat whose turn it is."""
     if not is_to_move(game, states, seat):
         return {}
     batch = SelfPlayBatch(game, 1, autoreset_mode="DISABLED")
@@ -80,9 +80,9 @@ def self_play(game: Game, states: States, seat: int) -> Views:
 
 
 def aec_env(kind: type[RawAECEnv]) -> Callable[[Game, States, int], Views]:
-    """Return a function that returns what a PettingZoo environment shows any agent.
+    """Return a function that returns all output of a PettingZoo environment to any agent.
 
-    The output is that before and after an illegal action.
+    It shows the environment before and after an illegal action.
     """
 
     def look(game: Game, states: States, seat: int) -> Views:
@@ -109,7 +109,7 @@ def _aec_views(env: RawAECEnv, agent: str) -> Views:
     return {**own, "observed": env.observe(agent), "selected": env.agent_selection}
 
 
-# Check every n-th decision of these games, and all decisions of others.
+# Check only every n-th decision of these games, and every decision of other games.
 EVERY = {"armadora": 9, "armada": 61}
 FACES = {
     "gymnasium": seat_env,

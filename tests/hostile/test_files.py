@@ -50,9 +50,9 @@ def test_yaml_that_makes_its_parser_fail_is_refused(tmp_path: Path, text: str) -
 def test_two_threads_can_write_the_same_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Regression: their temporary files had the same name.
+    """Regression: both threads used the same temporary file.
 
-    So a reader found half a file, and a writer found none.
+    A reader found half a file, and a writer did not find its file.
     """
     path, fsync = tmp_path / "policy", os.fsync
     written: list[bytes] = []
@@ -131,7 +131,7 @@ def test_a_link_that_replaces_a_tournament_s_games_is_not_followed(tmp_path: Pat
     with pytest.raises(OSError, match=r"games\.jsonl"):
         shorten(path, 0)
     assert mine.read_bytes() == b"mine"
-    append_whole(path, b", more")  # the user names this file, so it may be a link
+    append_whole(path, b", more")  # a file that the user names may be a link
     assert mine.read_bytes() == b"mine, more"
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints with a correct checksum, and with contents that no training saves."""
+"""Checkpoints with a correct checksum, but with contents that no training would save."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_missing_earlier_version_is_reported(folder: Path) -> None:
 
 
 def test_a_run_that_has_diverged_is_not_saved(folder: Path) -> None:
-    """Regression: its checkpoint replaced the last good one, and was refused from then on."""
+    """Regression: the diverged checkpoint replaced the last good one, and could not be resumed."""
 
     def spoil(tensors: Any, values: Any) -> None:
         for name, tensor in tensors.items():
@@ -144,7 +144,7 @@ def test_an_index_beyond_the_state_of_numpy_s_generator_is_refused(folder: Path)
             values["learner"]["numpy_chance"][1] = 10**6
         else:
             games = _games_of(values)
-            # Games of critics have no generator.
+            # A critic's games store no generator state.
             where = games if "chance" in games else values["learner"]
             where["chance"] = {"bit_generator": "MT19937"}
 

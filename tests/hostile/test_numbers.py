@@ -70,7 +70,7 @@ def test_only_integers_have_the_notation_of_an_action(action: Any) -> None:
 
 @pytest.mark.parametrize("seat", [True, 1.0, np.array(1), "1"], ids=repr)
 def test_seats_must_be_integers(seat: Any) -> None:
-    """Regression: they were accepted as seat 1, and the first step gave a long Numba error."""
+    """Regression: other values were accepted as seat 1, and the first step raised a Numba error."""
     for make in (lambda: SeatEnv(GAME, seat=seat), lambda: SeatVectorEnv(GAME, 2, seat=seat)):
         with pytest.raises(TypeError, match="seat must be an integer, not"):
             make()

@@ -1,4 +1,4 @@
-"""No byte that a page sends to a seat reveals secrets. `check_page_leaks.py` tests more games."""
+"""No byte of a server's answers to a seat reveals secrets. `check_page_leaks.py` has more games."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_a_killed_server_loses_nothing(tmp_path: Path) -> None:
             pass  # it was killed
         timer.join()
         server.client.close()
-        for path in folder.glob("*.json"):  # the files contain a game that follows the rules
+        for path in folder.glob("*.json"):  # the game in the files is valid
             journal = Journal.resume(path.with_suffix(".txt"))
             if key in path.read_text():
                 assert len(journal.actions) >= answered
@@ -144,7 +144,7 @@ STRANGE = {
 
 @pytest.mark.parametrize("kind", STRANGE)
 def test_invalid_files_of_tables_are_ignored(tmp_path: Path, kind: str) -> None:
-    """Regression: one of them ended the server at its start, or gave access to another file."""
+    """Regression: some files ended the server at its start, or gave access to another file."""
     folder = tmp_path / "games"
     with Pages(folder) as pages:
         table, _ = pages.open(GAME, [0, 1])

@@ -110,10 +110,7 @@ def test_an_empty_batch_gives_empty_answers(name: str) -> None:
 def test_extreme_weights_and_temperatures_give_legal_actions(
     judge: bool, value: float, temperature: float | None
 ) -> None:
-    """Regression: logits overflowed or were divided by 0.
-
-    So action 0 was chosen, even if it was illegal.
-    """
+    """Regression: logits overflowed or were divided by 0, so the illegal action 0 was chosen."""
     states, seats = tiny.positions(GAME, 40)
     masks, rows = GAME.legal_masks(states), np.arange(states.size)
     draws = np.linspace(0, 1, states.size, endpoint=False)
@@ -136,13 +133,13 @@ def test_extreme_weights_and_temperatures_give_legal_actions(
     ],
 )
 def test_searches_that_are_too_large_are_refused(text: str) -> None:
-    """Regression: they raised a MemoryError or an OverflowError, or an integer overflowed."""
+    """Regression: the searches raised MemoryErrors or OverflowErrors, or an integer overflowed."""
     with pytest.raises(ValueError, match=r"(rows|simulations) must be|at most 16777216 in size"):
         make_player(text, GAME)
 
 
 def test_a_number_that_is_too_large_is_read_as_infinity() -> None:
-    """Regression: the specification of such a number could not be read again."""
+    """Regression: a player's own specification with this number could not be read again."""
     assert Spec.parse(str(Spec.parse("x:1e999"))) == Spec.parse("x:1e999")
     with pytest.raises(ValueError, match="must be a probability from 0 to 1, not inf"):
         make_player("greedy:noise=1e999", GAME)
@@ -201,7 +198,7 @@ def _strange(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_objects_of_users_that_are_not_players_are_refused(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Regression: they caused AttributeErrors in the package.
+    """Regression: these objects caused AttributeErrors in the package.
 
     A player that exited ended `armarl evaluate` with status 0.
     """
@@ -214,7 +211,7 @@ def test_objects_of_users_that_are_not_players_are_refused(
 def test_a_player_that_raises_stop_iteration_is_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Regression: a StopIteration ended the match, so a leading player could stop it."""
+    """Regression: a StopIteration ended the match, so a player could stop it while it was ahead."""
     for command in ("evaluate", "arena"):
         assert main([command, "strange_players:Exhausted,3", "random", "--workers", "1"]) == 1
         told = capsys.readouterr()
@@ -225,7 +222,7 @@ def test_a_player_that_raises_stop_iteration_is_reported(
 
 @pytest.mark.usefixtures("_strange")
 def test_an_error_that_cannot_be_pickled_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: it was reported as a killed worker."""
+    """Regression: the error was reported as a killed worker."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     with pytest.raises(RuntimeError, match="TwoWordsError: no boat") as found:
         play_match(GAME, ["strange_players:Stranded", "random"], 200, workers=2)
@@ -324,7 +321,7 @@ WIDE = (FOUR.size, len(GAME.actions))
     ids=lambda value: value.__name__ if isinstance(value, type) else None,
 )
 def test_invalid_thoughts_are_refused(answer: Any, error: type[Exception], said: str) -> None:
-    """Regression: they were accepted, and later a command or page failed with an error of NumPy."""
+    """Regression: the thoughts were accepted, and later a command or page failed in NumPy."""
     player = Dreamer(GAME)
     player.answer = answer
     with pytest.raises(error, match=said):
@@ -341,7 +338,7 @@ def test_thoughts_cannot_change_after_their_check() -> None:
 
 
 class HeldOn:
-    """An answer that gives access to the player's own array instead of a copy."""
+    """An answer that converts to the player's own array instead of a copy."""
 
     def __init__(self, actions: Any) -> None:
         self.actions = actions

@@ -28,7 +28,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX
 def test_deeply_nested_metadata_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Regression: with a correct checksum, they raised a RecursionError."""
+    """Regression: with a correct checksum, these metadata raised a RecursionError."""
     monkeypatch.setattr(
         "armarl.policies.safetensors_file.json.dumps", lambda metadata, **_how: "[" * 100_000
     )
@@ -42,7 +42,7 @@ def test_deeply_nested_metadata_are_refused(
 def test_metadata_that_are_not_plain_json_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str
 ) -> None:
-    """Regression: they were read, and the output of `armarl info --json` was not valid JSON."""
+    """Regression: the metadata were accepted, and `armarl info --json` printed invalid JSON."""
 
     def dumps(metadata: Any, **_how: Any) -> str:
         return f'{{"more": {more}, {json.dumps(metadata)[1:]}'
@@ -107,7 +107,7 @@ def test_the_chart_of_a_policy_cannot_be_a_path(
 
 @pytest.mark.parametrize("kind", ["F8_E4M3", "F8_E5M2", "F4", "BF16", "?"])
 def test_numbers_of_types_unknown_to_numpy_are_refused(tmp_path: Path, kind: str) -> None:
-    """Regression: some of them made safetensors raise an AttributeError."""
+    """Regression: with some of these types, safetensors raised an AttributeError."""
     path = tmp_path / "policy.safetensors"
     size = {"F4": 4, "BF16": 16}.get(kind, 8)
     _write_raw(path, {"a": {"dtype": kind, "shape": [8], "data_offsets": [0, size]}}, bytes(size))
@@ -174,7 +174,7 @@ def test_judges_of_other_shapes_are_refused(tmp_path: Path, tensors: Any, reason
 
 @pytest.mark.parametrize("key", ["network", "survey", "activation", "advice", "advisers"])
 def test_text_of_a_policy_cannot_control_the_terminal(tmp_path: Path, key: str) -> None:
-    """Regression: the error quoted such text without escaping it."""
+    """Regression: the error quoted text of the policy without escaping it."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, _judge(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)
@@ -190,7 +190,7 @@ def test_text_of_a_policy_cannot_control_the_terminal(tmp_path: Path, key: str) 
 def test_a_judge_without_the_activation_of_judges_is_refused(
     tmp_path: Path, activation: Any
 ) -> None:
-    """Regression: this raised a KeyError, or the file was accepted with another activation."""
+    """Regression: the file raised a KeyError, or was accepted with another activation."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, _judge(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)
@@ -267,7 +267,7 @@ def test_metadata_that_would_grow_when_printed_are_refused(
 
 
 def test_the_largest_accepted_metadata_stay_small(tmp_path: Path) -> None:
-    """They are printed as a few megabytes of JSON."""
+    """The largest metadata are printed as a few megabytes of JSON."""
     widest = [nested(json_text.DEEPEST - 4)] * (json_text.MOST_VALUES // json_text.DEEPEST)
     json_text.check_bounds({"note": widest})
     assert len(json.dumps({"note": widest}, indent=2)) < 16 << 20

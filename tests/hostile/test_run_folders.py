@@ -99,7 +99,7 @@ def test_a_damaged_table_is_refused(folder: Path) -> None:
 
 
 def test_a_pool_folder_keeps_files_of_others(folder: Path) -> None:
-    """Regression: all policies in it that the run did not know were removed."""
+    """Regression: all policies in the folder that were not the run's own were removed."""
     (folder / "pool").mkdir(exist_ok=True)
     for name in ("mine.safetensors", "000000000001.safetensors"):
         (folder / "pool" / name).write_bytes(b"x")
@@ -108,7 +108,7 @@ def test_a_pool_folder_keeps_files_of_others(folder: Path) -> None:
 
 
 def test_runs_that_do_not_fit_into_memory_are_refused(tmp_path: Path) -> None:
-    """The first array that is too large raises the error, before the machine has no memory left."""
+    """The first array that is too large raises the error, before the machine runs out of memory."""
     settings = tiny.settings(environments=512, ppo={"rollout_length": 1 << 24})
     with pytest.raises(ConfigError, match="more memory than there is"):
         start_run(TrainingConfig(**settings), tmp_path / "run")

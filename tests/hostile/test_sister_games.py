@@ -1,8 +1,8 @@
 """A player with a memory learns no more than it can learn from a single game.
 
 The games of one deal are played with every rotation of the seats. A player that remembered one of
-them would know hidden information in the others. For every player that is made, the tests count the
-games and seats of each deal that it sees.
+these games would know hidden information in the others. For every player object, the tests count
+the games and seats of each deal that the object sees.
 """
 
 from __future__ import annotations
@@ -59,11 +59,10 @@ def match(
 def assert_nothing_more(game: Any, truth: Truth, made: list[Spy], tables: int) -> None:
     """Check that each spy saw a table from only one seat, and one game of each deal.
 
-    Kuhn poker has so few cards that its games cannot be told apart. So the test counts only its
-    seats
-    and tables, and every spy must have one of each.
+    Kuhn poker has so few cards that its games cannot be told apart. In Kuhn poker, the test
+    therefore counts only seats and tables, and every spy must have one of each.
     """
-    asked = [spy for spy in made if spy.seats]  # the others were made only for their names
+    asked = [spy for spy in made if spy.seats]  # other spies were made only to get their names
     assert len(asked) == tables * game.players
     assert {len(spy.seats) for spy in asked} == {1}
     once, more = truth.count(asked)
@@ -92,7 +91,7 @@ def tournament(game: Any, players: list[Any], folder: Path, **how: Any) -> tuple
 
 @every_variant
 def test_tournaments_show_a_player_one_game_of_a_deal(variant: Variant, tmp_path: Path) -> None:
-    """There are three players, so each meets its deals in several lineups too."""
+    """There are three players, so each meets its deals in several lineups."""
     game = variant.make()
     truth, tables = tournament(game, [SPY] * 3, tmp_path)
     assert_nothing_more(game, truth, spies.MADE, tables)
@@ -249,7 +248,7 @@ def test_the_terminal_makes_a_player_for_each_seat(
 ) -> None:
     """Regression: the last player gets all remaining seats, and was one object for all of them."""
     game = variant.make()
-    left = [40]  # the number of decisions after which the person quits; each seat has some
+    left = [40]  # the person quits after this number of decisions; each seat has some of them
 
     def choose(self: HumanPlayer, *asked: Any) -> Any:
         if left[0] < len([call for spy in spies.MADE for call in spy.calls]):
@@ -284,7 +283,7 @@ def house(tmp_path: Path) -> Iterator[Any]:
 
 @every_variant
 def test_the_browser_makes_a_player_for_each_seat(variant: Variant, house: Any) -> None:
-    """If the deal is played again from other seats, it makes new players."""
+    """If the deal is played again from other seats, the server makes new players."""
     game = variant.make()
     table = house.open_table(game, [SPY] * game.players, 5)
     for _ in range(2):
@@ -316,7 +315,7 @@ def test_the_browser_makes_an_adviser_for_each_seat(variant: Variant, house: Any
 
 
 def test_an_object_never_sees_two_games_of_a_deal_together(tmp_path: Path) -> None:
-    """The object plays all games. Their order and their places in a batch reveal nothing."""
+    """The object plays all games. Order and batch positions of games do not reveal their deals."""
     game = make_game("armada", cards=True, max_turns=6)
     spy = Spy(game)
     truth = match(game, [spy, Spy(game)], tmp_path, deals=40)

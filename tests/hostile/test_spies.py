@@ -107,7 +107,7 @@ class Writer:
 
 
 def test_a_player_that_writes_to_its_arguments_changes_nothing() -> None:
-    """The player's actions and the games are the same as without the writing."""
+    """The player's actions and the games are the same as if it had not written."""
     game = make_game("armadora")
     honest = play_match(game, [RandomPlayer(game), "greedy"], games=20, seed=3)
     writing = play_match(game, [Writer(game), "greedy"], games=20, seed=3)

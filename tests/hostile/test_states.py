@@ -75,7 +75,7 @@ def test_states_that_play_reaches_are_accepted(name: str, options: dict[str, Any
 def test_legal_play_from_an_accepted_state_reaches_only_accepted_states(
     name: str, options: dict[str, Any]
 ) -> None:
-    """The check must therefore be complete."""
+    """Otherwise the check of states would be incomplete."""
     game = make_game(name, **options)
     rng = np.random.default_rng(5)
     pool = played(game, 8, seed=3)

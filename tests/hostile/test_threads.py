@@ -98,7 +98,7 @@ def test_an_error_in_the_calling_thread_waits_for_the_other_threads() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
 def test_ctrl_c_returns_only_when_no_thread_writes() -> None:
     loop, batch = Loop(pause=0.1), np.zeros(2000, np.int64)
-    # Even where the tests ignore it.
+    # SIGINT must raise KeyboardInterrupt, even if this process was started with SIGINT ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -214,7 +214,7 @@ def test_portions_have_the_right_total() -> None:
 
 
 def test_scratch_suffices_if_the_number_of_threads_changes() -> None:
-    """Regression: the number of threads was read again between making the scratch and using it."""
+    """Regression: the loop used a newer number of threads than its scratch memory was made for."""
     game = make_game("armadora")
     for games in (1, 64, 1000):
         threads.set_threads(1)
@@ -340,7 +340,7 @@ FACES: dict[str, Callable[[], tuple[Any, list[Callable[[], Any]]]]] = {
 
 @pytest.mark.parametrize("face", FACES)
 def test_only_one_thread_at_a_time_can_use_an_environment(face: str) -> None:
-    """Regression: threads left invalid states, and an opponent was accused of an illegal action.
+    """Regression: threads left invalid states, and an opponent was blamed for an illegal action.
 
     Every call is refused while another thread's call runs, and accepted afterwards.
     """
@@ -367,9 +367,9 @@ def test_an_environment_can_be_used_after_an_error_and_as_a_copy() -> None:
 
 
 def test_an_opponent_may_use_the_environment_that_asks_it() -> None:
-    """Calls by the same thread are accepted while a player is asked.
+    """Calls by the same thread are accepted while a player chooses.
 
-    Later, other threads are refused.
+    Afterwards, no thread uses the environment.
     """
 
     class Looking:

@@ -24,7 +24,7 @@ ADVANCED = make_game("armadora", advanced=True)
 
 
 def by_name(value):
-    """Return a name of a parameter for pytest; of a game, the name of its variant."""
+    """Return the name of a parameter for pytest. For a game, this is the name of its variant."""
     if not hasattr(value, "variant"):
         return str(value)
     return f"{value.players}p-{'advanced' if value.options['advanced'] else 'base'}"
@@ -68,7 +68,7 @@ def test_the_number_of_workers_changes_no_result(tmp_path):
 
 
 def test_a_game_depends_only_on_its_own_seed():
-    """It does not depend on the number of other games of the match."""
+    """A game does not depend on the number of games in the match."""
     players = [GreedyPlayer(TWO), RandomPlayer(TWO)]
     deals, draws = np.arange(20), np.arange(20, 40)
     returns, lengths, _ = play_games(TWO, players, deals, draws)
@@ -111,7 +111,7 @@ def test_all_deals_are_different():
     ids=by_name,
 )
 def test_seatings_are_balanced(game, entrants, tables):
-    """Every player sits equally often at every side, and partners sit together."""
+    """Every player has every side equally often, and partners' seats have the same player."""
     assert seatings(entrants, game) == tables
     for seat in range(game.players):
         first = sum(table[seat] == 0 for table in tables)
@@ -124,7 +124,7 @@ def test_seatings_are_balanced(game, entrants, tables):
 
 @pytest.mark.parametrize("game", [TWO, THREE, FOUR], ids=by_name)
 def test_each_deal_is_played_in_every_rotation(game):
-    """The games of a player that passes are the same in all its seats, deal by deal."""
+    """In each deal, the games of a player that always passes are the same in all its seats."""
     sides = len(set(game.sides))
     watched = Passing(game)
     result = play_match(game, [watched, *[Passing(game) for _ in range(sides - 1)]], games=30)
@@ -142,10 +142,7 @@ def test_the_number_of_games_is_rounded_up_to_whole_rotations():
 
 
 def test_equal_players_are_about_even():
-    """The seats are not equal, because moving first is an advantage or not.
-
-    Rotation removes this.
-    """
+    """The first move may be an advantage or a disadvantage. Rotation of the seats removes it."""
     result = play_match(TWO, ["random", "random"], games=2000, seed=11)
     for standing in result.standings:
         assert standing.low < 0.5 < standing.high
@@ -166,8 +163,7 @@ def test_an_advantage_of_a_seat_does_not_show():
     one, other = play_match(TWO, players, games=100).standings
     assert one.win_rate == pytest.approx(0.5, abs=0.05)
     assert one.wins == other.losses
-    # Both games of a deal go to the same seat, so the rate is far more certain than after 100
-    # games.
+    # The first seat wins both games of a deal, so each player wins one of them.
     assert one.win_rate + other.win_rate == pytest.approx(1)
 
 
@@ -244,7 +240,7 @@ def test_a_player_on_several_sides_gets_the_shares_of_all():
     ],
 )
 def test_wilson_s_interval_has_the_textbook_values(wins, games, low, high):
-    # With one deal, nothing shows how much the results of its games are correlated.
+    # With only one deal, the correlation between the results of its games is unknown.
     share = np.zeros((1, games))
     share[0, :wins] = 1
     assert _interval(share) == pytest.approx((low, high), abs=1e-4)
@@ -259,7 +255,7 @@ def test_equal_results_within_deals_widen_the_interval():
     low, high = _interval(share)
     assert low <= _interval(alone)[0] + 0.02
     assert high >= _interval(alone)[1] - 0.02
-    # One game of each deal is won; this is not narrower than for 20 games.
+    # If one game of each deal is won, the interval is not narrower than that of 20 separate games.
     apart = np.tile([0.0, 1.0], (10, 1))
     assert _interval(apart) == pytest.approx(_interval(apart.reshape(1, 20)))
 
@@ -362,7 +358,7 @@ def test_a_person_is_asked_until_an_action_is_legal(monkeypatch, capsys):
     assert not list(typed)
     shown = capsys.readouterr().out
     legal = TWO.actions.legal_texts(TWO.legal_masks(states)[0])
-    assert shown.count("W5 h5\nP a1-b1") == 2  # kind by kind, also on empty input
+    assert shown.count("W5 h5\nP a1-b1") == 2  # listed by kind, also after empty input
     assert all(text in shown for text in legal)
     assert "unknown action 'nonsense'; actions look like" in shown
     assert "unknown action 'W1 d1'" in shown  # d1 is a mine

@@ -175,7 +175,7 @@ def test_a_record_cannot_open_a_file(tmp_path):
     "data", [b"\xff\xfe\n", b"\x00" * 100, b"nothing\n", b"x", b"\n", b"x" * 10**5]
 )
 def test_a_file_without_records_is_refused(tmp_path, data):
-    """Regression: for most of them the error said that a line was cut, or too long for a record."""
+    """Regression: most errors said that a line was cut off, or too long for a record."""
     with pytest.raises(RecordError, match="line 1: this is not a file with records"):
         read(tmp_path, data)
 
@@ -200,7 +200,7 @@ def test_a_later_record_of_another_version_is_refused(text, tmp_path):
 
 
 def test_a_finished_game_cannot_be_recorded_as_stopped(text, tmp_path):
-    """Regression: it was accepted, with returns of 0."""
+    """Regression: the record was accepted, with returns of 0."""
     *lines, _end, _sum = text.splitlines()
     with pytest.raises(RecordError, match="does not end the game in this way: 'stopped'"):
         read(tmp_path, resummed([*lines, "stopped"]))
@@ -330,7 +330,7 @@ FOREIGN = f"notes of mine\nsum {64 * '0'}\nand what follows\n"
     ],
 )
 def test_text_of_others_is_not_removed(text, held, tmp_path):
-    """Regression: text after a line like a record's last line, or its first line, was removed."""
+    """Regression: text after a line similar to a record's first or last line was removed."""
     half = "".join(text.splitlines(keepends=True)[:9])
     path = tmp_path / "notes.txt"
     path.write_text(held.replace("{text}", text).replace("{half}", text + half), "utf-8")
@@ -367,7 +367,7 @@ def test_a_version_that_only_compares_equal_is_refused(text, spoilt, tmp_path):
 
 
 def test_a_record_can_have_a_user_s_chart(tmp_path):
-    """Regression: its line is longer than any other. It could be written but not read."""
+    """Regression: a record with a chart, which is a very long line, could not be read again."""
     chart = STANDARD.read_text("utf-8").replace("Fern", "Farn") + "# \u00e9\U0001f40b\n" * 50_000
     text, _ = recorded(make_game("armada", chart=chart))
     assert max(map(len, text.splitlines())) > 10**6

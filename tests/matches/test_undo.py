@@ -132,7 +132,7 @@ def test_the_value_that_the_mage_reads_is_described_only_to_its_player() -> None
 
 @every_game
 def test_sentences_reveal_nothing_hidden(variant: Any) -> None:
-    """If hidden information is dealt in another way, the sentences for the seat are equal."""
+    """If the hidden information is dealt differently, the sentences for the seat are equal."""
     game, rng = variant.make(), np.random.default_rng(0)
     states = game.new_states(1)
     for _ in range(40):

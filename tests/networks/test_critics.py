@@ -110,7 +110,7 @@ def turn_result(game, state, seat, action, number, deal, player):
 
 
 def stay(gains, on):
-    """Return which of the current actions are kept, given all gains so far (actions, deals)."""
+    """Return which of the actions in `on` are kept, given all gains so far, (actions, deals)."""
     sums, deals = gains.sum(axis=1), gains.shape[1]
     better = ((sums[None] > sums[:, None]) & on).sum(axis=1)
     return on & (better < max(BREADTH * DEALS // deals, 1)) & (sums > HOPE * deals)
@@ -118,7 +118,7 @@ def stay(gains, on):
 
 @pytest.mark.parametrize("widths", [(12, 6), ()], ids=str)
 def test_gains_are_equal_to_a_plain_computation(game, widths):
-    """The first deals measure every legal action. The later ones measure those that still gain."""
+    """The first deals measure every legal action. Later deals measure only the most promising."""
     states, seats = tiny.positions(game, 8)
     tensors, advisers = critic_of(game, widths=widths), ADVISERS[game.name]
     player = CriticPlayer(game, tensors, advisers=advisers)
@@ -236,7 +236,7 @@ def test_a_critic_can_play_whole_games():
 
 
 def test_search_around_a_critic_takes_more_time():
-    """`+search` wraps a critic in a search with more deals and more turns."""
+    """`+search` searches with a critic over more deals and more turns."""
     game = make_game("armadora", players=2)
     states, seats = tiny.positions(game, 10)
     around = CriticSearchPlayer(game, player_of(game), 60, rounds=3)
@@ -342,7 +342,7 @@ def test_samples_contain_the_returns_of_the_observing_seats(tmp_path, options):
 
 
 def test_scripted_games_start_from_positions_of_the_improved_player(tmp_path):
-    """They start at ends of turns in its games, and all their later ends of turns are samples."""
+    """The scripted games start at ends of turns, and the ends of their later turns are samples."""
     settings = {"improved_games": 3, "improved_from": 0.5}
     changes = {
         "critic": settings,

@@ -23,7 +23,7 @@ from judges import GAME, VARIANTS, judge_of
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_every_legal_action_is_tried_separately(variant):
-    """Compiled code judges the resulting position as NumPy does."""
+    """The compiled judge gives each resulting position the same value as NumPy."""
     game = make_game("armadora", **variant)
     states, seats = tiny.positions(game, 30)
     before, tensors = states.tobytes(), judge_of(game).tensors()
@@ -194,7 +194,7 @@ def test_a_judge_of_another_survey_is_refused(tmp_path, monkeypatch):
 
 
 def test_another_survey_is_reported_before_the_layers(tmp_path):
-    """The error names the survey, not the layer that does not fit because of the survey."""
+    """The error names the survey, not the layer whose shape differs because of the survey."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)

@@ -143,7 +143,7 @@ def test_gathered_gradients_match_their_definition():
 
 @every_game
 def test_the_critic_s_cells_show_the_knowledge_of_every_seat(game):
-    """Each cell has the features that the player to move sees, then those that only others know."""
+    """A cell has the features that the player to move sees, then those that only others know."""
     kept = IntegerObservations(game)
     critic = make_critic(game, NetworkConfig(widths=(8,), channels=4), kept)
     own = places_of(game)
@@ -190,7 +190,7 @@ def test_other_players_cannot_advise(adviser):
 
 
 def test_an_initial_network_follows_its_first_adviser():
-    """Its trust in the adviser outweighs the small initial logits."""
+    """The network's trust in the adviser outweighs the small initial logits."""
     actor = make_actor(GAME, NetworkConfig(widths=(16,), advisers=ADVISERS))
     states, seats = tiny.positions(GAME, 40)
     player = player_of(GAME, actor, ADVISERS)
@@ -238,7 +238,7 @@ def test_a_saved_network_plays_as_before(tmp_path, advisers):
 
 
 def earlier_weights(name):
-    """Return weights, and their advisers, that use all that a format could store."""
+    """Return weights and advisers that use everything that a format could store."""
     if name == "armarl-policy-1":
         return tiny.tensors(GAME), ()
     if name == "armarl-policy-2":

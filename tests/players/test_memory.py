@@ -1,4 +1,4 @@
-"""Players that may play all games of a deal together, because they store nothing between games."""
+"""The list of players that may play all games of a deal together, because they have no memory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OURS = [
 
 @pytest.mark.parametrize(("spec", "game"), OURS, ids=lambda value: str(value)[:40])
 def test_our_players_answer_as_if_they_had_never_been_asked(spec: str, game: Any) -> None:
-    """They are on the list of players that may play together, because they have no memory."""
+    """These players have no memory, so they are on the list."""
     assert keeps_no_memory(spec)
     assert keeps_no_memory(Spec.parse(spec))
     assert keeps_no_memory(make_player(spec, game))
@@ -64,14 +64,14 @@ def test_a_policy_file_and_a_policy_on_torch_are_on_the_list(tmp_path: Any) -> N
 
 
 class Posing(RandomPlayer):
-    """A player of a user that claims to be one of ours."""
+    """A user's player whose class looks like one of ours."""
 
 
 Posing.__module__, Posing.__qualname__, Posing.__name__ = RandomPlayer.__module__, "_", "_"
 
 
 class Named(RandomPlayer):
-    """A player of a user with the name of one of ours."""
+    """A user's player with the name of one of ours."""
 
 
 Named.__module__, Named.__qualname__, Named.__name__ = (
@@ -109,7 +109,7 @@ def test_players_of_users_are_never_on_the_list(name: str) -> None:
 
 
 def test_registered_players_of_users_are_not_on_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This is true even if they have the name of one of ours, or return one of ours."""
+    """This is true even if a user's player has the name of one of ours, or returns one of ours."""
     for kind in ("_players", "_around"):
         monkeypatch.setattr(registry, kind, dict(getattr(registry, kind)))
     register_player("greedy", Spy, replace=True)
@@ -121,7 +121,7 @@ def test_registered_players_of_users_are_not_on_the_list(monkeypatch: pytest.Mon
 
 
 class Mine(GreedyPlayer):
-    """A player of a user's class that plays as ours does."""
+    """A user's subclass that plays like our player."""
 
 
 @pytest.mark.parametrize("players", [2, 3])

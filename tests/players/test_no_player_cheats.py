@@ -30,7 +30,7 @@ class Painter:
     def choose(self, states, seats, draws):
         raw = states.view(np.uint8)
         raw[:] = np.random.default_rng(0).integers(0, 256, raw.size, np.uint8)
-        # States in which the action is legal.
+        # In these new states the action is legal.
         states[:] = self.game.new_states(np.arange(states.size))
         seats[:], draws[:] = 0, 0
         return np.full(states.size, self.action)

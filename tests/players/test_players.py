@@ -185,7 +185,7 @@ def test_a_class_that_does_not_accept_the_game_is_refused(monkeypatch):
 def test_the_error_for_a_file_that_is_not_a_policy_says_how_to_name_it(
     tmp_path, monkeypatch, text, right
 ):
-    """Regression: such files were called damaged, with a header of more than 4 MiB."""
+    """Regression: the error said that the file was damaged, with a header of more than 4 MiB."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dir").mkdir()
     for name in ("pl.py", "ok.onnx", "dir/ok.onnx"):
@@ -264,7 +264,7 @@ def test_arguments_reach_the_player():
     assert make_player("tiny:Backwards,rank=3", TWO).rank == 3
     for habits in ("first_random=1,noise=0.5", "noise=0.5,first_random=1"):
         both = make_player(f"greedy:{habits}", TWO)
-        assert (both.noise, both.player.first_random) == (0.5, 1)  # in any order
+        assert (both.noise, both.player.first_random) == (0.5, 1)  # in either order
 
 
 def test_annotations_only_for_a_type_checker_are_ignored():
@@ -275,10 +275,7 @@ def test_annotations_only_for_a_type_checker_are_ignored():
 
 
 def test_an_argument_of_the_player_is_not_a_wrapper_s():
-    """Regression: the player's `noise` was read as a wrapper's.
-
-    So a fifth of its actions was random.
-    """
+    """Regression: the player's `noise` was read as a wrapper's, so some actions were random."""
     player = make_player("typed_players:Loud,noise=0.2,first_random=1", TWO)
     assert (type(player).__name__, player.player.noise) == ("OpeningPlayer", 0.2)
     with pytest.raises(
@@ -308,7 +305,7 @@ def test_the_advised_specification_can_be_used():
 
 
 def test_an_error_in_a_user_s_player_has_its_place():
-    """The error has the file and line, because the command line shows no traceback."""
+    """The error names the file and the line, because the command line shows no traceback."""
     with pytest.raises(OSError, match="no such weights") as found:
         make_player("typed_players:Broken", TWO)
     (note,) = found.value.__notes__
@@ -359,7 +356,7 @@ def test_names_tell_runs_apart(spec, name):
 
 
 def test_best_policies_of_runs_are_told_apart(tmp_path):
-    """Regression: all of them were called `best`, in tables and in JSON."""
+    """Regression: the best policies of all runs were called `best`, in tables and in JSON."""
     paths = [tiny.policy(tmp_path / run, TWO, name="best.safetensors") for run in ("c1", "c2")]
     result = play_match(TWO, paths, games=2)
     assert [standing.player for standing in result.standings] == ["c1/best", "c2/best"]
@@ -400,7 +397,7 @@ def test_users_can_register_names():
         make_player("greedy+stubborn", TWO)
     with pytest.raises(ValueError, match="another player has the name 'greedy'"):
         register_player("greedy", tiny.Backwards)
-    register_player("fourth", tiny.Backwards, replace=True)  # as in a notebook
+    register_player("fourth", tiny.Backwards, replace=True)  # as when a notebook's cell runs again
     assert make_player("fourth", TWO).rank == 1
     with pytest.raises(ValueError, match="lowercase letters, digits and hyphens"):
         register_player("My Player", tiny.Backwards)
@@ -413,7 +410,7 @@ def test_users_can_register_names():
         "greedy",
         tiny.Backwards,
         False,
-    ) in registry.registered()  # for worker processes
+    ) in registry.registered()  # worker processes register these names
     names = ["backwards:1", "greedy+stubborn:5"]
     alone = play_match(TWO, names, games=130, seed=1)
     assert play_match(TWO, names, games=130, seed=1, workers=2) == alone

@@ -98,7 +98,7 @@ def test_a_file_that_is_not_onnx_is_refused(tmp_path):
 
 
 def test_a_newer_version_of_the_format_is_named(tmp_path):
-    """Regression: the error said that it was not an ONNX file. onnx 1.23 writes such files."""
+    """Regression: the error said that it was not an ONNX file. onnx 1.23 writes this version."""
     path = tmp_path / "mine.onnx"
     save(path, SIZE, ACTIONS)
     model = onnx.load(path)
@@ -181,7 +181,7 @@ def test_damaged_messages_are_refused(content):
 
 
 def network(path, nodes, outputs=(("logits", ("batch", ACTIONS)),), functions=()):
-    """Write a network that continues from `sums`, the observations times weights of 1."""
+    """Write a network whose `nodes` use `sums`: the observations times a matrix of ones."""
     weights = numpy_helper.from_array(np.ones((SIZE, ACTIONS), np.float32), "weights")
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["seen", "weights"], ["sums"]), *nodes],
@@ -239,7 +239,7 @@ RANDOM = {
 
 @pytest.mark.parametrize("kind", RANDOM)
 def test_random_nodes_are_refused(kind, tmp_path):
-    """Regression: games of one seed depended on earlier games and on the number of workers."""
+    """Regression: games with a fixed seed depended on earlier games and the number of workers."""
     name = network(tmp_path / "mine.onnx", RANDOM[kind])
     node = kind.split(",")[0]
     with pytest.raises(ValueError, match=rf"draws random numbers \({node}\).*model\.eval\(\)"):
@@ -263,7 +263,7 @@ def test_dropout_outside_training_changes_nothing(tmp_path):
 
 
 def test_a_network_without_outputs_is_refused(tmp_path):
-    """Regression: this raised an IndexError."""
+    """Regression: the network raised an IndexError."""
     name = network(tmp_path / "mine.onnx", [], outputs=())
     with pytest.raises(ValueError, match="does not fit this game"):
         make_player(name, TWO)

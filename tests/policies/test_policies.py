@@ -59,7 +59,7 @@ def forged(path, metadata=None, tensors=TENSORS):
 
 @pytest.mark.parametrize("name", ["armadora-3p", "armada-3p"])
 def test_a_seat_that_is_not_to_move_has_no_probabilities(name):
-    """All kinds are tested: judges and critics by parameter, and networks of logits."""
+    """The test uses all kinds: a judge and a critic as parameters, and a network of logits."""
     shipped = load_policy(name)
     states, seats = tiny.positions(shipped.game, 6)
     others = (seats + 1) % shipped.game.players
@@ -70,7 +70,10 @@ def test_a_seat_that_is_not_to_move_has_no_probabilities(name):
 
 @pytest.mark.parametrize("name", ["armadora-3p", "armada-3p", "armada-3p-ppo"])
 def test_a_finished_game_does_not_change_the_others(name):
-    """Regression: critics let the scripted player act in it, and overwrote rows of other games."""
+    """Regression: in a finished game, critics let the scripted player act.
+
+    They overwrote results of other games.
+    """
     policy = load_policy(name)
     game = policy.game
     states, seats = tiny.positions(game, 6)
@@ -139,10 +142,7 @@ def test_saving_again_replaces_the_file_and_leaves_no_other(path):
 
 
 def test_a_policy_plays_by_argmax_or_by_sampling():
-    """Argmax takes the most likely legal action.
-
-    Sampling draws a legal action by its probability.
-    """
+    """Argmax takes the most likely legal action. Sampling draws a legal action by probability."""
     states, seats = tiny.positions(GAME, 1)
     logits = {action: k for k, action in enumerate(np.flatnonzero(GAME.legal_masks(states)[0])[:3])}
     bias = np.full(len(GAME.actions), -1e9, np.float32)
@@ -305,7 +305,7 @@ class Exploit:
 
 
 def test_files_of_other_kinds_are_refused(tmp_path):
-    """These are an SB3 model (a zip archive with pickles), a pickle, text, and a folder."""
+    """The files are an SB3 model (a zip archive with pickles), a pickle, text, and a folder."""
     victim = tmp_path / "victim"
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
         archive.writestr("data", pickle.dumps(Exploit(victim)))
@@ -350,7 +350,7 @@ def test_other_safetensors_files_are_refused(path):
 
 
 def test_the_error_for_a_checkpoint_names_the_policy_beside_it(tmp_path):
-    """This is true wherever a policy can be named."""
+    """The error names the policy wherever a user can name a policy."""
     from armarl_training.config.training_config import TrainingConfig
     from armarl_training.run.run import start_run
 
@@ -404,9 +404,9 @@ def of_version(path, version, **changed):
 
 
 def test_a_policy_of_earlier_rules_is_loaded_with_a_warning(path):
-    """Only rules have changed since then: the actions and the observation's entries are the same.
+    """Only rules have changed since that version, and not the actions or the observation's entries.
 
-    Options that were added later had their default values.
+    Options that were added later have their default values.
     """
     few = {"players": 2, "options": {"cards": False}, "observation": "0" * 16}
     with pytest.warns(UserWarning, match=r"made for version 1 of armada; it plays version \d"):
@@ -599,6 +599,6 @@ except OSError as error:
 
 @pytest.mark.parametrize("name", sorted(shipped_policies()))
 def test_a_shipped_policy_beats_the_random_player(name):
-    """It wins at least 9 of 10 games. The bound of 6 of 10 is far lower, and far above chance."""
+    """Each policy wins at least 9 of 10 games. The bound of 6 of 10 is lower, but above chance."""
     policy, _ = play_match(policy_game(name), [name, "random"], games=24, seed=3).standings
     assert policy.win_rate > 0.6

@@ -151,7 +151,7 @@ class SeatGame:
             if mover == self.seat:
                 return
             player = self.players[(mover - self.seat) % self.game.players - 1]
-            # A batch chooses for this player in a compiled loop, and gives it no number to see.
+            # A batch chooses for the random player in a compiled loop, which uses a hidden number.
             plain = type(player) is RandomPlayer
             number = self.chance.uniform() if plain else self.chance.draw()
             seats, draws = np.array([mover]), np.array([number])

@@ -200,7 +200,7 @@ def test_players_think_side_by_side(chromium, files):
         assert table.locator("tbody tr").count() >= 5
         assert table.locator("tr.played").count() == 1
         assert "%" in table.inner_text()
-    assert articles.nth(0).locator(".curve").count() == 0  # `random` expects no result
+    assert articles.nth(0).locator(".curve").count() == 0  # `random` predicts no result
     curve = articles.nth(1).locator(".curve")
     assert "Bo from" in curve.get_attribute("aria-label")
     box = curve.bounding_box()

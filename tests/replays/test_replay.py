@@ -36,7 +36,7 @@ def frames_of(data, view=0, game=0):
 
 @pytest.mark.parametrize("record", [ARMADORA, ARMADA], ids=["armadora", "armada"])
 def test_a_page_shows_the_pictures_of_the_game(record):
-    """The script's pictures are equal to those of `Game.picture`, for all and for each seat."""
+    """The script's pictures are equal to those of `Game.picture`, for every audience."""
     data = data_of(Replay([record]).html())
     names = data["games"][0]["players"]
     actions = [None, *zip(record.seats, record.actions, strict=True)]
@@ -393,7 +393,7 @@ def test_players_can_think_about_a_position_made_by_hand():
     assert len(whole["moments"]) == 1
     assert whole["moments"][0]["thoughts"] == second["moments"][0]["thoughts"]
     assert len(whole["moments"][0]["thoughts"][0]["rows"]) == 5
-    assert "thoughts" not in first["moments"][0]  # they are the other seat's
+    assert "thoughts" not in first["moments"][0]  # these thoughts are those of the other seat
     (line,) = [line for line in whole["thinkers"][0]["lines"] if line]
     assert line == [[0, whole["moments"][0]["thoughts"][0]["value"]]]
 

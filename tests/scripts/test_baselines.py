@@ -1,4 +1,4 @@
-"""The command for baselines with several seeds: its tables, its picture, and how it continues."""
+"""The command for baselines with several seeds: its tables, its picture, and continued runs."""
 
 from __future__ import annotations
 

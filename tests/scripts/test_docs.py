@@ -52,7 +52,7 @@ def test_readme_example_runs(
     example: str, namespace: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # the examples may write to this folder
-    # The earlier ones may have run in another process.
+    # Earlier examples may have run in another process. Then run them here too.
     for text in EXAMPLES[: EXAMPLES.index(example) + 1]:
         if text == example or text not in RUN:
             RUN.add(text)
@@ -115,7 +115,7 @@ def test_every_policy_s_section_is_linked() -> None:
 
 
 def test_tests_that_the_threat_model_names_exist() -> None:
-    """In its tables, a row's tests are in the file that is named last, in the row or above it."""
+    """In its tables, the tests of a row are in the last file named in that row or above it."""
     sources: dict[str, str] = {}
     for path in (ROOT / "tests").rglob("test_*.py"):
         sources[path.name] = sources.get(path.name, "") + path.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Make a shipped policy from a run's policy with `scripts/ship_policy.py`."""
+"""Shipped policies that `scripts/policies/ship_policy.py` makes from the policies of runs."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from armarl_training.run.run import start_run
 
 
 def run_of(folder, **changes):
-    """Return a finished run that was measured once in between."""
+    """Return a finished run that was measured once before its end."""
     settings = tiny.settings(total_decisions=400, checkpoint_every_minutes=1000, **changes)
     settings["evaluation"] = {"opponents": ["random"], "progress_games": 4, "games": 4}
     run = start_run(TrainingConfig.model_validate(settings), folder)
@@ -42,7 +42,7 @@ def test_a_policy_that_continued_its_training_has_the_facts_of_both_runs(tmp_pat
     assert rows == [before["decisions"], training["decisions"]]
     with pytest.raises(ValueError, match="already has these weights"):
         ship_policy.ship(str(shipped), [folder], shipped)
-    # If a policy trained from scratch replaces it, the file has only the facts of the new run.
+    # If a policy trained from scratch replaces this one, the file describes only the new run.
     other = run_of(tmp_path / "three", seed=6)
     ship_policy.ship(str(shipped), [other], shipped)
     anew = load_policy(other / POLICY_FILE).metadata["training"]

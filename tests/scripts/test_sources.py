@@ -25,7 +25,7 @@ def rules(prefix: str, section: str) -> dict[str, str]:
 
 
 def rows(section: str) -> list[tuple[str, list[str], str]]:
-    """Return the rows: a sentence of the book, the rules that cover it, `book` or `ruling`."""
+    """Return the rows of a table: a sentence, the rules that cover it, and `book` or `ruling`."""
     cells = [line.strip("| ").split(" | ") for line in section.splitlines() if line[:2] == "| "]
     return [(says, numbers.split(", "), kind) for _, says, numbers, kind in cells[2:]]
 

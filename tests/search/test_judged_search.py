@@ -83,7 +83,7 @@ def test_one_simulation_plays_as_the_judge_does():
 
 @pytest.mark.parametrize("players", [2, 3])
 def test_search_with_a_blank_judge_finds_wins_at_the_end_of_games(players):
-    """All others have passed and the side is ahead, so no action must lead to a loss."""
+    """All other players have passed and the side is ahead, so the search must not lose."""
     game = make_game("armadora", players=players)
     states, seats = won_positions(game, 8)
     blank = {name: np.zeros_like(weights) for name, weights in judge_of(game).tensors().items()}

@@ -63,7 +63,7 @@ def test_thoughts_have_only_legal_actions_and_include_the_choice(variant):
     rows = np.arange(states.size)
     assert np.allclose(thoughts.value, thoughts.values[rows, chosen])
     most = thoughts.visits.max(axis=1)
-    assert (thoughts.visits[rows, chosen] == most).all()  # successive halving has kept the choice
+    assert (thoughts.visits[rows, chosen] == most).all()  # successive halving kept the choice
 
 
 def test_without_turns_the_values_are_evaluations_of_the_next_positions():

@@ -105,7 +105,7 @@ def test_flat_search_tries_all_actions_equally_often():
 def test_urgency_decides_when_new_actions_are_tried(player):
     game = make_game("armadora", players=2)
     states, seats, draws = asked(game)
-    # With a high urgency, new actions come first.
+    # With a high urgency, the search tries all new actions first.
     first = player(game, 200).think(states, seats, draws)
     assert same(first, player(game, 200, urgency=1e6).think(states, seats, draws))
 
@@ -125,7 +125,7 @@ def test_without_urgency_only_the_scripted_choice_is_tried():
 @every_method
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_search_takes_a_forced_win(players, player):
-    """All others have passed and the side is ahead, so no action must lead to a loss."""
+    """All other players have passed and the side is ahead, so the search must not lose."""
     game = make_game("armadora", players=players)
     states, seats = won_positions(game, 8)
     searcher = player(game, 300)
@@ -140,7 +140,7 @@ def test_search_takes_a_forced_win(players, player):
 
 
 def test_depth_0_evaluates_the_next_positions():
-    """In Armada without cards nothing is hidden, so one visit each gives the evaluation itself."""
+    """In Armada without cards nothing is hidden, so one visit of an action gives the evaluation."""
     game = make_game("armada", players=2)
     states, seats, draws = asked(game, 4)
     for i in range(states.size):
@@ -184,9 +184,9 @@ def test_a_time_limit_ends_the_search():
 
 
 def test_actions_that_look_alike_share_an_edge_in_trees_of_others():
-    """A seat's own actions are separate edges in its own tree.
+    """In a seat's own tree, its actions are separate edges.
 
-    Hidden ones are one edge for others.
+    In the trees of other seats, actions that look alike share one edge.
     """
     game = make_game("armadora", players=2)
     player = SearchPlayer(game, 10, observers="multiple")
@@ -242,7 +242,7 @@ class Uniform:
 
     def think(self, states, seats, draws):
         masks = self.game.legal_masks(states).astype(float)
-        masks += masks.sum(axis=1, keepdims=True) == 0  # the seat is not to move
+        masks += masks.sum(axis=1, keepdims=True) == 0  # it is not the seat's turn
         return Thoughts(masks / masks.sum(axis=1, keepdims=True), value=np.zeros(states.size))
 
 
@@ -267,7 +267,7 @@ def test_policy_search_uses_nothing_hidden_and_changes_probabilities():
 
 
 def test_policy_search_plays_to_the_end_of_short_games():
-    """A uniform policy that is searched to the end of the game takes its wins."""
+    """Around a uniform policy, a search to the end of the game finds the wins."""
     game = make_game("armadora", players=2)
     states, seats = won_positions(game, 4)
     seen = game.concealed(states, seats)
@@ -302,7 +302,7 @@ def test_policy_search_refuses_players_without_thoughts():
 )
 @pytest.mark.parametrize("number", [2**31, 1e300, float("inf"), float("nan"), -1])
 def test_policy_search_refuses_infinite_or_huge_numbers(name, number):
-    """Regression: products of some were NaN, and an illegal action was chosen."""
+    """Regression: products of some numbers were NaN, and an illegal action was chosen."""
     game = make_game("armadora")
     with pytest.raises(ValueError, match=rf"{name} must be . to (16777216|2147483647), got "):
         PolicySearchPlayer(game, Uniform(game), **{name: number})
@@ -328,10 +328,7 @@ def test_counts_must_be_whole_numbers_in_range(player, name):
 
 
 def test_policy_search_plays_rollouts_in_portions(monkeypatch):
-    """Regression: all rollouts of a decision ran together.
-
-    Two thousand million do not fit in memory.
-    """
+    """Regression: all rollouts of a decision ran together. Two billion do not fit into memory."""
     game = make_game("armadora")
     question = asked(game, 3)
     player = PolicySearchPlayer(game, Uniform(game), 60, candidates=3)

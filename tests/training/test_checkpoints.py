@@ -53,7 +53,7 @@ def test_a_checkpoint_of_another_run_is_refused(stopped, changes, message):
     ],
 )
 def test_a_checkpoint_with_invalid_games_is_refused(tmp_path, learner, name, value, message):
-    """The checksum is correct, but compiled loops would read and write out of bounds."""
+    """The checksum is correct, but with these games compiled loops would access other memory."""
     stopped_run(tmp_path / "run", learner=learner)
     path = tmp_path / "run" / checkpoint.FILE
     tensors, progress = read_tensors(path, checkpoint.FORMAT)
@@ -66,7 +66,7 @@ def test_a_checkpoint_with_invalid_games_is_refused(tmp_path, learner, name, val
 
 
 def test_a_checkpoint_with_a_game_without_a_learner_is_refused(tmp_path):
-    """Regression: new games were dealt forever, until one would have a seat of the learner."""
+    """Regression: new games were dealt for ever, because none had a seat of the learner."""
     stopped_run(tmp_path / "run", learner="maskable_ppo")
     path = tmp_path / "run" / checkpoint.FILE
     tensors, progress = read_tensors(path, checkpoint.FORMAT)

@@ -60,8 +60,8 @@ def test_the_default_precision_is_the_faster_one_on_this_machine(flags, quicker,
     held_back = config.overridden(["ppo.magnet=1"], "it")
     assert resolve_precision(held_back).ppo.precision == quicker
     assert resolve_precision(held_back) == held_back.overridden([f"ppo.precision={quicker}"], "it")
-    # The processor can also run sparse passes in float32, but its matrix units are faster if many
-    # actions are legal.
+    # Many actions are legal, so the processor's matrix units are faster than sparse passes in
+    # float32.
     units = "amx_bf16" in flags
     assert resolve_precision(config).ppo.precision == ("bfloat16" if units else "float32")
     armada = TrainingConfig(total_decisions=1000, game="armada")
@@ -117,7 +117,7 @@ def test_a_written_configuration_reads_back(path, write):
     again = load_config(write(config.dump()))
     assert again == config
     assert again.dump() == config.dump()
-    # All settings are written, even defaults. So a later version with other defaults changes
+    # All settings are written, even defaults, so a later version with other defaults changes
     # nothing.
     settings = yaml.safe_load(config.dump())
     assert set(settings) == set(TrainingConfig.model_fields)

@@ -12,10 +12,7 @@ from armarl_training.examples import cleanrl, measured, sb3
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Use one thread, as the programs do.
-
-    On a busy machine, several spinning threads slow each other.
-    """
+    """Use one thread, as the programs do, because spinning threads slow each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -49,10 +46,7 @@ class _EnoughError(Exception):
 
 
 def test_cleanrl_s_advantages_are_equal_to_those_of_a_slow_loop_for_each_seat(monkeypatch):
-    """Other seats decide between two decisions of a seat.
-
-    Their values must not be used as its own.
-    """
+    """Other seats decide between two decisions of a seat, and their values must not be used."""
     turns, kept = [], []
     real = SelfPlayBatch.step
 

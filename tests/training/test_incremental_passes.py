@@ -84,7 +84,7 @@ def test_chains_are_successive_decisions_of_a_seat(length):
         assert chains.anew[k] == (who[:, k] != who[:, k - 1]).any()
         assert chains.anew[k] or at[k] > at[k - 1]
     assert chains.anew[0]
-    assert chains.anew.sum() == len(set(zip(*who.tolist(), strict=True)))  # chains are in one piece
+    assert chains.anew.sum() == len(set(zip(*who.tolist(), strict=True)))  # no chain is split
 
 
 def test_chains_are_dealt_whole_to_minibatches():
@@ -189,7 +189,7 @@ def test_gradients_are_equal_to_those_of_dense_passes(
         for one, other, weights in zip(these, others, learner._parameters, strict=True):
             assert other.shape == weights.shape
             if min(weights.shape) > 1:
-                assert other.stride() == weights.stride()  # otherwise each step would copy it
+                assert other.stride() == weights.stride()  # otherwise each step would copy one
             scale = float(one.abs().max())
             torch.testing.assert_close(other, one, atol=1e-5 * scale + 1e-9, rtol=1e-4)
     for name, figure in whole_statistics.items():

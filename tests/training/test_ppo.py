@@ -58,7 +58,7 @@ def plain_advantages(movers, learners, ends, rewards, values, last, policy_lambd
         return own
 
     def end_after(t, seat):
-        """Return the seat's value at the end of the game, or at the learner's last turn."""
+        """Return the seat's value at the end of the game, or at the learner's last decision."""
         for k in range(t, steps):
             if ends[k] != PLAYING:
                 return rewards[k, seat]
@@ -410,10 +410,7 @@ def test_lookahead_sees_the_positions_that_would_follow():
 
 @every_variant
 def test_every_variant_can_be_learned_from(variant, tmp_path):
-    """One rollout and its update.
-
-    In some variants nothing is hidden, so the critic sees no more.
-    """
+    """A rollout and its update work, even if nothing is hidden and the critic sees no more."""
     settings = tiny.settings(game=variant.game, options=dict(variant.options))
     run = Run(TrainingConfig(**settings), tmp_path)
     figures = run.learner.iterate(0.0)

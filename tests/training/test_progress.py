@@ -1,4 +1,4 @@
-"""The progress of a run: its table, curve and ratings, and the copy of them in its policy."""
+"""The progress of a run: its table, curve and ratings, and their copy in its policy."""
 
 import csv
 import errno
@@ -68,13 +68,13 @@ def test_events_before_the_first_checkpoint_are_removed_by_a_restart(tmp_path, m
 
 
 def curve_of(path):
-    """Return the curve that a policy contains of its run, without times."""
+    """Return the curve of its run that a policy contains, without times."""
     rows = read_policy_metadata(path)["training"]["curve"]
     return [{name: value for name, value in row.items() if name != "minutes"} for row in rows]
 
 
 def test_a_run_keeps_its_progress(tmp_path):
-    """It plays the anchors at checkpoints and keeps the best policy.
+    """The run plays against the anchors at checkpoints, and keeps the best policy.
 
     Its table continues after a stop.
     """
@@ -93,7 +93,7 @@ def test_a_run_keeps_its_progress(tmp_path):
     words = ElementTree.fromstring(drawing).itertext()
     assert {"games won", "decisions learned from", "rating (Elo points)"} <= set(words)
     ratings = [float(row["rating"]) for row in rows if row["rating"]]
-    # With one anchor, the rating follows from the win rate, after a tenth of a drawn game is added.
+    # With one anchor, the rating follows from the win rate, with a tenth of a drawn game added.
     shares = [(4 * rate + 0.1) / 4.2 for rate in rates]  # 2 tables, each with its tenth of a game
     assert ratings == pytest.approx([400 * np.log10(x / (1 - x)) for x in shares], abs=0.01)
 
@@ -125,9 +125,8 @@ def test_events_after_the_last_checkpoint_are_not_shown_twice_after_a_kill(tmp_p
 def test_a_copy_of_an_anchor_gets_the_rating_of_the_anchor(variant, tmp_path):
     """The ratings also count the games between anchors.
 
-    The copy and the anchor draw no random numbers. So they play a deal in the same way at every
-    seat,
-    and each plays exactly the same games against the other anchor.
+    The copy and the anchor draw no random numbers. They therefore play a deal in the same way at
+    every seat, and each plays exactly the same games against the other anchor.
     """
     game = make_game(variant[0], **variant[1])
     anchor = str(tiny.policy(tmp_path, game, seed=3))
@@ -235,7 +234,7 @@ def test_a_policy_contains_at_most_a_hundred_rows(tmp_path):
 
 
 def test_no_row_is_lost_when_the_number_of_decisions_is_large(tmp_path):
-    """Regression: six digits were written, so a row could seem later than its own checkpoint."""
+    """Regression: only six digits were written, so a row could seem later than its checkpoint."""
     log = ProgressLog(tmp_path)
     log.rows = [{"decisions": 29_107_850.0, "minutes": 9.25, "rating": 123.456789}]
     log.draw()

@@ -38,7 +38,7 @@ def generous(game: Any, states: Any) -> Any:
 
 
 def own(game: Any, states: Any) -> Any:
-    """Return a reward for each player, also within a team."""
+    """Return rewards that differ between partners."""
     return np.tile([0.5, -0.5, -0.5, 0.5], (states.size, 1))
 
 

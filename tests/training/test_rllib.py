@@ -54,7 +54,7 @@ def weights(algorithm):
 def illegal_actions(algorithm):
     """Count the games that an illegal action ended.
 
-    RLlib's own check of an environment has no masks.
+    RLlib's own check of an environment ignores masks, so it also plays illegal actions.
     """
 
     def of(runner):
@@ -68,7 +68,7 @@ def illegal_actions(algorithm):
 
 
 def test_one_seat_can_learn_against_the_greedy_player():
-    """A beginner loses to it. If rewards during others' turns were lost, the return would be 0."""
+    """A beginner loses to greedy. Without rewards from other seats' turns, returns would be 0."""
     config = rllib.one_seat(PPOConfig(), "armadora", opponents="greedy")
     results, illegal = trained(config, runners=0)
     assert illegal == 0

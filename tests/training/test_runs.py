@@ -101,7 +101,7 @@ def test_a_run_stopped_during_its_head_start_repeats_the_head_start(tmp_path):
 
     stopped = start_run(settings, tmp_path / "stopped")
     assert not stopped.train(stop)
-    assert len(lots) == 1  # the head start has three reports
+    assert len(lots) == 1  # a whole head start would have three reports
     assert not (tmp_path / "stopped" / checkpoint.FILE).exists()
     again = resume_run(tmp_path / "stopped")
     assert again.train()
@@ -122,7 +122,7 @@ def test_the_time_limit_ends_the_head_start(tmp_path):
     again = resume_run(tmp_path / "run", ["time_limit_minutes=null"])
     seen = []
     assert again.train(lambda report: seen.append(report.headline))
-    assert not any(seen)  # no report is of the head start, which is over
+    assert not any(seen)  # the head start is over, so no report is about it
     assert again.decisions >= TOTAL
 
 
@@ -402,11 +402,11 @@ def test_a_closed_run_cannot_overwrite_one_that_was_continued(tmp_path):
     with resume_run(tmp_path / "run") as again:  # the folder is not locked
         assert again.decisions == done
         assert again.train()
-    assert again.train()  # it accepts the checkpoint that it wrote itself
+    assert again.train()  # a closed run accepts the checkpoint that it wrote itself
 
 
 def test_a_training_without_decisions_ends(tmp_path, monkeypatch):
-    """Regression: it never ended."""
+    """Regression: the training never ended."""
     run = start_run(config(), tmp_path / "run")
     monkeypatch.setattr(run.learner, "iterate", lambda done: {})
     with pytest.raises(RunError, match="no decision to learn from in 100 iterations in a row"):
@@ -509,7 +509,7 @@ def test_half_written_files_are_removed(stopped):
 
 
 def test_a_finished_run_that_is_resumed_plays_no_anchor_again(tmp_path):
-    """As after a kill between its last checkpoint and its end."""
+    """A run that is killed between its last checkpoint and its end is resumed in this way."""
     evaluation = {"progress_games": 4, "opponents": ["random"]}
     always = config(evaluation=evaluation, checkpoint_every_minutes=1e-9)
     start_run(always, tmp_path / "run").train()
@@ -550,7 +550,7 @@ def test_a_resumed_run_cannot_end_before_its_current_decisions(tmp_path, stopped
 
 
 def test_a_ray_address_that_does_not_answer_is_not_saved(tmp_path, stopped, monkeypatch):
-    """Regression: it was saved, so every later resume without options failed."""
+    """Regression: the address was saved, so every later resume without options failed."""
 
     def refuse(address):
         raise ClusterError(f"there is no Ray cluster at {address!r}")
@@ -584,7 +584,7 @@ def test_a_run_can_start_from_a_saved_policy(tmp_path, whole):
     begun = follower.learner.policy(average=False).tensors
     for name, tensor in load_policy(path).tensors.items():
         assert np.array_equal(begun[name], tensor)
-    del follower  # as if killed before its first checkpoint; it still starts from the policy
+    del follower  # as if the run were killed before its first checkpoint
     again = resume_run(tmp_path / "follower").learner.policy(average=True).tensors
     assert all(np.array_equal(again[name], tensor) for name, tensor in begun.items())
 
@@ -604,7 +604,7 @@ def test_a_run_keeps_a_copy_of_the_policy_it_starts_from(tmp_path):
 
 
 def another(whole, **changes):
-    """Return the configuration of a run like another, with changes."""
+    """Return the configuration of a run similar to `whole`, with changes."""
     kept = whole.config
     network = {"widths": [16], "advisers": kept.network.advisers} | changes.pop("network", {})
     return config(**{"learner": kept.learner, "game": kept.game, "network": network}, **changes)

@@ -70,14 +70,14 @@ def test_wrong_statistics_of_a_user_s_learner_are_refused(
 
 
 class Mine(PPO):
-    """A learner of a user."""
+    """A user's learner."""
 
     def iterate(self, done):
         return {**super().iterate(done), "mine": done}
 
 
 def test_a_user_s_learner_can_train(tmp_path):
-    """It can read any settings. A run that is stopped and resumed gives the same result."""
+    """The learner can read any setting. A run that is stopped and resumed has the same result."""
     td = {"temperature": 0.5}
     settings = config(learner="test_runs_with_user_code:Mine", td=td, total_decisions=3 * ROLLOUT)
     with pytest.raises(

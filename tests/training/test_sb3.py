@@ -1,4 +1,4 @@
-"""Models of Stable-Baselines3 can be saved as policies that play the same. SB3's names work."""
+"""SB3 models can be saved as policies that play the same, and SB3's own names work."""
 
 import gymnasium
 import numpy as np

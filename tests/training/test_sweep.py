@@ -97,7 +97,7 @@ def test_wrong_settings_are_refused(config, tmp_path, setting, said):
 def test_a_setting_that_would_fail_in_every_trial_is_refused_before_the_first(
     config, tmp_path, setting, said
 ):
-    """Regression: all trials failed and counted, and the corrected command was another sweep."""
+    """Regression: all trials failed, and the corrected command could not continue the sweep."""
     with pytest.raises(ConfigError, match=said):
         Sweep(config, ["ppo.epochs=1..3", setting], tmp_path / "sweep")
     assert not (tmp_path / "sweep").exists()
@@ -114,7 +114,7 @@ def test_a_ray_address_that_does_not_answer_starts_no_sweep(config, tmp_path, mo
 
 
 def test_a_continued_sweep_accepts_its_own_small_numbers(config, tmp_path):
-    """Regression: they were saved as text but read as numbers, so the sweep rejected itself."""
+    """Regression: small numbers were saved as text, so the sweep rejected its own file."""
     for _ in range(2):
         Sweep(config, ["ppo.final_learning_rate=1e-6,3e-6"], tmp_path / "sweep").close()
 
@@ -127,7 +127,7 @@ def test_files_of_others_are_not_overwritten(config, tmp_path):
 
 
 def test_a_trial_whose_settings_were_drawn_in_part_is_not_trained(config, tmp_path):
-    """Regression: it was trained with these settings and the configuration's other settings."""
+    """Regression: the settings that had not been drawn were taken from the configuration."""
     with closing(Sweep(config, SEARCHED, tmp_path / "sweep")) as search:
         trial = search._study.ask()
         search.space["ppo.epochs"].suggest(trial, "ppo.epochs")
@@ -270,7 +270,7 @@ def test_a_stopped_sweep_continues_in_the_middle_of_a_trial(config, tmp_path):
 
 
 def test_a_trial_whose_folder_is_locked_is_not_lost(config, tmp_path):
-    """Regression: it counted as failed for ever, as if its settings were wrong."""
+    """Regression: the trial counted as failed, as if its settings were wrong."""
     folder, said = tmp_path / "sweep", []
     with closing(Sweep(config, SEARCHED, folder)) as sweep:
         assert not sweep.run(1, said.append, lambda run: run.save() is not None)
@@ -347,6 +347,6 @@ def test_a_folder_s_name_is_not_read_as_a_database_address(config, tmp_path, nam
 
 
 def test_an_unknown_setting_with_unprintable_characters_is_refused(config, tmp_path):
-    """Regression: it was accepted, and every trial failed."""
+    """Regression: the setting was accepted, and every trial failed."""
     with pytest.raises(ConfigError, match="unknown setting"):
         Sweep(config, ["\x1b[2J\u202ex=1..2"], tmp_path / "sweep")

@@ -57,7 +57,7 @@ def test_returns_match_their_definition(value_lambda):
 
 @pytest.mark.parametrize("options", [{"players": 2}, {"players": 3}, {"players": 4}], ids=str)
 def test_final_targets_are_the_outcomes_of_games(tmp_path, options):
-    """A seat's targets are its return, and the side that took each prize, its own side first."""
+    """A seat's targets are its return and each side's share of each prize, its own side first."""
     td = learner(tmp_path, options=options, environments=64, td={"rollout_length": 120})
     played = td.shards.parts[0]._rollout()
     steps, games = np.nonzero(played.ends != PLAYING)
@@ -65,12 +65,12 @@ def test_final_targets_are_the_outcomes_of_games(tmp_path, options):
     true = played.outcomes[steps, games]
     sides = max(td._game.sides) + 1
     parts = true[..., 1:].reshape(*true.shape[:2], -1, sides)
-    # All seats see the same sides take the prizes.
+    # In the targets of all seats, the same sides take the prizes.
     assert ((true >= 0) & (true <= 1)).all()
     for seat in range(td._game.players):
         after = (seat + 1) % td._game.players
         np.testing.assert_array_equal(parts[:, seat, :, 1], parts[:, after, :, 0])
-    # If one side took most gold, it got all stakes. If several sides did, no other side won.
+    # If one side took the most gold, it got all stakes. If several sides did, no other side won.
     stakes = played.last[..., : parts.shape[2]]
     gold = (parts[..., 0] * stakes).sum(axis=2)
     most = gold > gold.max(axis=1, keepdims=True) - 1e-3
@@ -82,7 +82,7 @@ def test_final_targets_are_the_outcomes_of_games(tmp_path, options):
 
 
 def test_an_update_brings_predictions_closer_to_outcomes(tmp_path):
-    """This is measured on finished games."""
+    """The test measures predictions on finished games."""
     td = learner(tmp_path, environments=64, td={"rollout_length": 60, "epochs": 3})
     losses = [td.iterate(0.0)["prize_loss"] for _ in range(4)]
     assert losses[-1] < 0.95 * losses[0]

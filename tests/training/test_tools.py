@@ -48,7 +48,7 @@ def test_wandb_run(tmp_path, monkeypatch):
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
     log = train(tmp_path / "run", SMALL)
-    wandb.teardown()  # until then, its service may not have written all data
+    wandb.teardown()  # before this call, wandb's service may not have written all data
     assert log.parent.parent == tmp_path / "run"
     assert [path.stat().st_size > 1000 for path in log.glob("run-*.wandb")] == [True]
     assert (tmp_path / "run" / "policy.safetensors").exists()

@@ -53,7 +53,7 @@ def test_weights_keep_their_entries_and_actions(tmp_path):
 
 
 def test_a_transferred_policy_plays_the_same_where_it_sees_the_same(tmp_path):
-    """This is tested at its own table, and at one whose first position looks the same."""
+    """The tables are the policy's own, and one whose first position looks the same."""
     game = make_game("armada", players=3)
     policy = load_policy(tiny.policy(tmp_path, game))
     assert at_table(policy, game) is policy

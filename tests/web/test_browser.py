@@ -98,7 +98,7 @@ def test_a_whole_game_can_be_played_by_clicks(
 def test_three_people_and_a_policy_can_play_by_clicks(
     browser: Any, server: Server, tmp_path: Path
 ) -> None:
-    """This is the advanced game for four. Two people share a screen, one has a separate address."""
+    """In an advanced game of four, two people share a screen, and one has a separate address."""
     host, errors = new_page(browser), []
     host.on("pageerror", lambda error: errors.append(str(error)))
     host.goto(server.host_page)
@@ -163,7 +163,7 @@ def test_three_people_and_a_policy_can_play_by_clicks(
 
 
 def test_a_game_can_be_played_with_only_the_keyboard(browser: Any, server: Server) -> None:
-    """It uses arrow keys and Enter on the board, typed notation, and other keys for the rest."""
+    """The keys are arrows and Enter on the board, typed notation, and shortcuts."""
     page, errors = opened(browser, server, viewport={"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390  # the width of a phone
     press = page.keyboard.press
@@ -237,12 +237,12 @@ def click_action(page: Any, text: str) -> None:
         page.click("#amount button")
     else:
         page.locator("#menu:not([hidden]), #choices").locator(exact).first.click()
-        if page.locator("#choices .sure").count():  # the page asks once for a confirmation
+        if page.locator("#choices .sure").count():  # the page asks for a confirmation
             page.locator("#choices .sure button").first.click()
 
 
 def test_a_raid_interrupts_another_turn(browser: Any, server: Server) -> None:
-    """This is a whole game of Armada with cards. The person follows the hints, and raids."""
+    """In a whole game of Armada with cards, the person follows the hints, and raids."""
     page, errors = new_page(browser), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(server.host_page)
@@ -279,7 +279,10 @@ def test_a_raid_interrupts_another_turn(browser: Any, server: Server) -> None:
 def test_two_tabs_and_a_cut_network_lose_no_decision(
     browser: Any, server: Server, tmp_path: Path
 ) -> None:
-    """Two tabs of one seat act at the same time, and one decision counts. A cut repeats none."""
+    """If two tabs of a seat act at the same time, one decision counts.
+
+    A cut of the network repeats no decision.
+    """
     page, _ = opened(browser, server)
     page.wait_for_function(f"() => {READY}")
     other = new_page(page.context)

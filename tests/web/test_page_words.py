@@ -228,7 +228,7 @@ def test_players_are_listed_by_their_measured_strength(house: House, name: str) 
     assert len(rates) >= 3
     measured = [" not measured" not in words for _, words in players]
     assert measured == sorted(measured, reverse=True)
-    if name == "armada":  # this policy loses to the other one, although it beats greedy more often
+    if name == "armada":  # `armada-2p` beats greedy more often, but loses to `armada-2p-ppo`
         assert [spec for spec, _ in players[:2]] == ["armada-2p-ppo", "armada-2p"]
 
 
@@ -254,10 +254,7 @@ def test_the_example_of_each_game_is_a_valid_position(house: House) -> None:
 def test_a_pass_must_be_confirmed_and_the_result_is_at_the_top(
     browser: Any, server: Server
 ) -> None:
-    """This is tested by mouse, by keyboard and with typed text.
-
-    A double click is no confirmation.
-    """
+    """The test passes by mouse, by keyboard and by typed text. A double click does not confirm."""
     page, errors = new_page(browser, viewport={"width": 390, "height": 800}), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(server.host_page)

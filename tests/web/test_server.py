@@ -344,7 +344,7 @@ def test_players_can_think_about_a_position_made_by_hand(tmp_path: Path) -> None
     with Pages(tmp_path / "games") as pages:
         key = kept(pages, json.dumps(POSITION, indent=4))
         assert kept(pages, json.dumps(POSITION)) == key
-    with Pages(tmp_path / "games") as pages:  # the position is there after a restart
+    with Pages(tmp_path / "games") as pages:  # the position is still there after a restart
         view = pages.get(key, "view", seat="all").json()
         assert view["over"] == "A position: player 1 is to move."
         drawn = "".join(svg for _, svg in view["parts"])
@@ -433,7 +433,7 @@ def test_a_slow_player_does_not_block_others(
         assert pages.post(keys[0], "undo", seat=0, version=slow.version).status_code == 200
         free.set()
         time.sleep(0.2)
-        # The player's late choice is dropped.
+        # The choice that the player made too late is ignored.
         assert pages.get(keys[0], "view", seat=0).json()["last"] == 0
 
 

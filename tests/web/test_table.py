@@ -52,7 +52,7 @@ def act(table: Table, text: str) -> None:
 
 
 def play_on(table: Table, rng: np.random.Generator, most: int = 10**6) -> Iterator[int]:
-    """Let all seats act at random."""
+    """Let all seats act at random, and yield after each action."""
     for _ in range(most):
         seat = table.to_move
         if seat is None:
@@ -95,7 +95,7 @@ def test_a_whole_game_can_be_played_at_a_table(variant: Variant, tmp_path: Path)
 
 @every_rich_game
 def test_a_table_continues_from_any_byte_of_its_file(variant: Variant, tmp_path: Path) -> None:
-    """Whenever a process dies, the file is a complete record of the game until some decision."""
+    """Whenever a process dies, the file contains all decisions of the game up to some decision."""
     game, rng = variant.make(), np.random.default_rng(1)
     table = begin(tmp_path, game, [None] * game.players)
     list(play_on(table, rng, 40))
@@ -166,7 +166,7 @@ def test_wrong_actions_and_audiences_are_refused(tmp_path: Path) -> None:
 def test_a_reason_says_why_a_place_cannot_be_used(tmp_path: Path) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     (why,) = table.why(0, ["line-a1-b1"])[:1] or [""]
-    assert why == "" or "orc" in why  # a palisade is legal there, but perhaps not the Orc's
+    assert why == "" or "orc" in why  # a palisade is legal there, but perhaps no use of the Orc
     act(table, "W1 a1")
     assert any("ARM-11" in reason for reason in table.why(1, ["place-a1"]))
 
@@ -358,9 +358,9 @@ def test_an_invalid_journal_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_page_gets_the_changes_of_its_board(tmp_path: Path) -> None:
-    """From any board that an audience has had, changes lead to the whole board.
+    """The changes turn any board that an audience has had into the current board.
 
-    Others are ignored.
+    Boards that the audience has not had are ignored.
     """
     table, rng = begin(tmp_path, ADVANCED, [None, None]), np.random.default_rng(2)
     had: dict[str, dict[int, str]] = {"": {}}

@@ -1,4 +1,4 @@
-"""The arena on a Ray cluster with several nodes on this machine, also if nodes die."""
+"""The arena on a Ray cluster with several nodes on this machine, even if nodes die."""
 
 import os
 import socket
@@ -85,7 +85,7 @@ def test_a_lost_node_loses_no_game(nodes, tmp_path):
 
 @pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
 def test_a_training_on_a_cluster_gives_the_same_policy(nodes, tmp_path, monkeypatch, learner):
-    """It has several shards and earlier versions. A worker is killed during its first shard."""
+    """The training has several shards and earlier versions. One worker is killed."""
     monkeypatch.setitem(registry._players, "deadly", partial(tiny.KilledOnce, folder=tmp_path))
     settings = tiny.settings(
         learner=learner,
@@ -146,7 +146,7 @@ def test_the_command_line_can_use_a_cluster(nodes, capsys):
 
 @pytest.fixture
 def no_cluster(monkeypatch):
-    """Start a server that is not Ray. Ray itself would take minutes to notice."""
+    """Start a server that is not Ray. Ray would take minutes to notice this."""
 
     def refuse(address, **options):
         raise ConnectionError("nobody answers")

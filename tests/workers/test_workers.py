@@ -1,4 +1,4 @@
-"""Worker processes and their end."""
+"""Worker processes, and how they end."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def forever(job):
 @pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
 @pytest.mark.parametrize("stop", ["Ctrl-C", "enough"])
 def test_jobs_that_never_end_are_stopped_with_their_match(tmp_path: Path, stop: str) -> None:
-    """Regression: the stop waited for the jobs, and therefore for ever."""
+    """Regression: the command waited for the jobs, and therefore never ended."""
     (tmp_path / "endless.py").write_text(ENDLESS)
     script = tmp_path / "script.py"
     script.write_text(WITH_ENDLESS_JOBS.format(stop=stop))

@@ -30,8 +30,8 @@ def save_policy(
 
     To save weights as arrays, without a model, use `armarl.save_policy`.
 
-    The file plays without SB3 and torch. Its path works wherever a player is named, as in
-    `armarl evaluate mine.safetensors`.
+    The saved policy plays without SB3 and torch. The path of its file works wherever a player is
+    named, as in `armarl evaluate mine.safetensors`.
 
     Args:
         path: path of the file to write.

@@ -1,6 +1,4 @@
-"""Rules of Armada's cards (ADA-32, ADA-35) on positions made by hand, compiled and in the
-reference.
-"""
+"""Rules of Armada's cards (ADA-32, ADA-35) in the kernels and the reference."""
 
 from __future__ import annotations
 
@@ -93,7 +91,7 @@ def test_ada_32_attack() -> None:
     table.play("play attack")  # one card for each roll
     assert sizes(table) == (5, 3)
     assert table.view["played"].count("attack") >= 1
-    # The roll is two hits already, so the card is not asked for.
+    # The roll is two hits already, so the player is not asked to play the card.
     table.play(text, dice=[("combat", 2)])
     assert sizes(table) == (5, 1)
     table.play(text, dice=[("combat", -1)])

@@ -118,9 +118,8 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "no TOML": ("combat =\n", "the dice are not valid TOML: "),
     "deep TOML": ("combat = " + "[" * 3000 + "\n", "the dice are not valid TOML: "),
     "long TOML": (f"combat = {'9' * 5000}\n", "the text of dice may have at most 4,096 characters"),
-    # Regression: this took a minute, because the time to parse a number grows with the square of
-    # its
-    # # length.
+    # Regression: this took a minute, because the time to parse a key grows with the square of its
+    # length.
     "keys of keys": ("a." * 30_000 + "b = 1\n", "the text of dice may have at most 4,096"),
     "a number that lies": ({**OTHER, "gold": [Lying(99)] * 6}, "gold die: .*from 0 to 12, not "),
     "dice that lie": (LyingDice(**OTHER), "combat die: .* not 99"),
@@ -168,7 +167,7 @@ def test_an_error_names_the_file_of_broken_dice(tmp_path: Path) -> None:
 
 
 def test_ada_7_faces_are_rolled_as_often_as_they_are_on_the_die() -> None:
-    """The counts are within five standard deviations."""
+    """The counts of the faces are within five standard deviations."""
     table, throws = Table(dice=OTHER), 1200
     a, b = table.plain_neighbours("green")
     coast = table.coastal("central")
@@ -242,7 +241,7 @@ def test_ada_7_21_the_highest_find_fits_the_supply() -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_games_with_other_dice_agree_with_the_reference(players: int) -> None:
-    """They are compared after every decision."""
+    """The games are compared after every decision."""
     variant = {"players": players, "dice": OTHER, **ALL_OPTIONS}
     occurred = check_games(variant, range(1), "random", decisions=200, sample=0.01)
     occurred += check_games(variant, range(9), "position", decisions=60, sample=0.02)
@@ -281,7 +280,7 @@ def test_games_with_the_most_extreme_dice_reach_their_end(dice: dict[str, list[i
 
 
 def test_the_scripted_player_considers_the_dice() -> None:
-    """It attacks with nine against four if it has standard dice, but not with a die of losses."""
+    """With standard dice, it attacks four bands with nine. With a die of losses, it does not."""
     worths = {}
     for name, dice in (("standard", None), ("losses", {**OTHER, "combat": [1, -1, -1, -1, -1, 0]})):
         table = Table(dice=dice)

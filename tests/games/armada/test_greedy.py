@@ -87,11 +87,11 @@ def test_choices_are_legal_and_repeatable_and_do_not_depend_on_hidden_informatio
 
 @EVERY_VARIANT
 def test_it_beats_random_play(variant):
-    """Few games are cut short: all ships are scuttled (ADA-24), or only a card is left (ADA-29).
+    """Few games reach the turn limit: all ships are scuttled (ADA-24), or a card is left (ADA-29).
 
-    In 96 games of each variant it won 99.7 percent with two players and 96 with more. All others
-    were cut short, except one that a random player won. The bounds are more than three standard
-    deviations lower, so the test passes for nearly all random numbers.
+    In 96 games of each variant, the greedy player won 99.7 percent with two players and 96 percent
+    with more. All other games reached the limit, except one that a random player won. The bounds
+    are more than three standard deviations lower, so the test passes for nearly all random numbers.
     """
     game = make_game("armada", **variant, max_turns=200)
     match = play_match(game, ["greedy", "random"], games=48, seed=1)
@@ -103,7 +103,7 @@ def test_it_beats_random_play(variant):
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_ties_are_broken_fairly(players):
-    """In a position, all actions that are ever chosen are chosen equally often, whatever their ids.
+    """The best actions of a position are chosen equally often, no matter which ids they have.
 
     The ids of borders follow the board, so a preference for some ids would favour a lair.
     """
@@ -122,7 +122,7 @@ def test_ties_are_broken_fairly(players):
 
 
 def test_few_of_its_games_last_until_the_turn_limit():
-    """Regression: of games with four players, 3 in 100 lasted for ever. The bound is 2 of 150."""
+    """Regression: with four players, 3 of 100 games never ended. The bound is 2 of 150."""
     game = make_game("armada", players=4)
     states, player = game.new_states(np.arange(1000, 1150)), GreedyPlayer(game)
     rng = np.random.default_rng(3)
@@ -195,14 +195,14 @@ def goals(state: np.void, row: int) -> dict[int, int]:
 
 
 def test_goals_are_places_to_take_to_free_and_to_guard():
-    """The goals of green, which also plays blue, follow the style, even in its own lair."""
+    """The goals of green (and blue, its second colour) follow the style, even in green's lair."""
     states = first_turn(2)
     state, row = states[0], FIRST_ROWS[GREEDY_STYLES.index("admiral"), 0] + PLAIN
     numbers, cities = STYLES[row], make_game("armada").fixed["cities"].astype(int)
     green, raspberry, _, orange = range(4)
     before = goals(state, row)
     assert {before[place] for place in cities[3:6]} == {numbers[CITY_GOAL]}
-    assert not set(before) & {*cities[:3], *cities[6:9]}  # of green itself and of its partner
+    assert not set(before) & {*cities[:3], *cities[6:9]}  # of green and of blue
     state["owner"][cities[0]] = raspberry
     state["owner"][cities[6]] = orange
     state["bands"][[cities[0], cities[6]]] = 0

@@ -19,7 +19,7 @@ def test_ada_33_asked_before_the_first_action_and_after_every_order() -> None:
     table.put(a, "green", 1)
     table.hand(2, "raid")
     table.turn("green", coups=2)
-    for _ in range(2):  # even after the last one
+    for _ in range(2):  # the raider is asked even after the last order
         table.play(f"move {a} {b}")
         a, b = b, a
         assert (table.view["to_move"], table.view["turn"]["stage"]) == (2, "answer")
@@ -28,7 +28,7 @@ def test_ada_33_asked_before_the_first_action_and_after_every_order() -> None:
         table.play("decline")
     assert (table.view["turn"]["colour"], table.view["to_move"]) == ("raspberry", 2)
     table.play("decline")  # before raspberry's first action
-    table.play("end")  # not an order; and blue is not asked in its own turn
+    table.play("end")  # `end` is not an order, and blue is not asked in its own turn
     assert (table.view["turn"]["colour"], table.view["turn"]["stage"]) == ("blue", "order")
 
 
@@ -212,11 +212,11 @@ def test_ada_37_a_strategist_remembers_what_it_left_in_the_deck() -> None:
     assert [known["in_deck"] for known in seen] == [["attack", "raid"], None]
     table.play("end", "buy")
     assert table.view["known"][0]["in_deck"] == ["attack", "raid"]
-    assert table.view["known"][0]["drawn"] == [0, 1, 0]  # perhaps one of them
+    assert table.view["known"][0]["drawn"] == [0, 1, 0]  # the drawn card may be one of them
 
 
 def test_ada_37_determinise_deals_uniformly_what_agrees_with_the_memory() -> None:
-    """The first of two cards was in the hand before, so it is not one of the rest of the deck."""
+    """One of the two cards was in the hand before, so it is not one that was seen in the deck."""
     table = Table(players=3, neutral="orange", cards=True)
     table.hand(0, "strategist")
     table.hand(1, "discovery")

@@ -1,8 +1,9 @@
 """Whole games and random positions of Armada agree with the slow reference at every decision.
 
-At every decision the mask is the reference's set of legal texts and `describe` is its view, key by
-key; pieces and cards are conserved. At a sample of the decisions, illegal actions change no byte,
-and no secret reaches the observation, mask, description, picture or concealed record of a seat.
+At every decision, the mask contains the legal actions of the reference, `describe` is equal to its
+view, and pieces and cards are conserved. At a sample of the decisions, illegal actions change no
+byte, and the observation, mask, description, picture and concealed record of a seat contain no
+hidden information.
 """
 
 from __future__ import annotations
@@ -93,8 +94,7 @@ def test_games_reach_rare_cases_of_the_rules() -> None:
     """Without the rare cases, the games above would prove little.
 
     Games are played until all cases have occurred, but at most 210. A claim in a raid (ADA-34) is
-    even
-    rarer: `test_raid_rules` and `test_victory_rules` test it.
+    even rarer: `test_raid_rules` and `test_victory_rules` test claims in raids.
     """
     occurred: Counter[str] = Counter()
     for seed, players in product(range(1000, 1070), (2, 3, 4)):

@@ -135,7 +135,7 @@ def test_ada_10_11_13_preliminary_turn(players: int, strength: int) -> None:
 
 
 def test_ada_11_own_second_colour() -> None:
-    """It is never attacked and shares no place, but land without bands can change its owner."""
+    """Colours of one player never attack each other or share a place, but may take empty land."""
     table = Table(2)
     a, b = table.plain_neighbours("green")
     table.put(a, "green", 3)
@@ -174,7 +174,7 @@ def test_ada_11_what_a_player_has_counts_for_one_colour() -> None:
     table = Table(2, cards=True, enrolment=True)
     table.own("green", table.lair("central")[:2])
     table.own("blue", table.lair("central")[2:4])
-    # Territories of its lair, but not of the centre.
+    # Bands may be enrolled in territories of the lair, but not of the centre.
     table.play("enrol", f"levy {table.home('green')}")
     assert table.view["turn"]["stage"] == "order"
 

@@ -82,9 +82,9 @@ def test_ada_17_four_kinds_of_moves() -> None:
     table.sea(square, "green", 2)
     table.sea(beside)
     table.play(f"move {land} {other}", "count 1")  # territory to territory
-    table.play(f"move {land} {square}", "count 1")  # load
+    table.play(f"move {land} {square}", "count 1")  # load a ship
     assert table.view["ships"][square] == {"colour": "green", "bands": 3, "gold": 0}
-    table.play(f"move {square} {beside}", "count 2")  # transfer
+    table.play(f"move {square} {beside}", "count 2")  # transfer to another ship
     assert table.view["ships"][beside] == {"colour": "green", "bands": 2, "gold": 0}
     table.play(f"move {square} {land}")  # unload the last band: no choice
     assert table.view["ships"][square] == {"colour": None, "bands": 0, "gold": 0}
@@ -104,7 +104,7 @@ def test_ada_17_19_numbers_run_to_the_ships_room() -> None:
     assert table.legal() == {f"gold {n}" for n in range(3)}
     table.play("gold 2")
     assert table.view["ships"][square] == {"colour": "green", "bands": 6, "gold": 4}
-    assert f"move {land} {square}" not in table.legal()  # it is full
+    assert f"move {land} {square}" not in table.legal()  # the ship is full
 
 
 def test_ada_17_numbers_with_one_answer_are_not_asked() -> None:
@@ -113,7 +113,7 @@ def test_ada_17_numbers_with_one_answer_are_not_asked() -> None:
     square = table.coast(land)[0]
     table.put(land, "green", 9, gold=5)
     table.sea(square, None, 0, gold=9)
-    table.play(f"move {land} {square}")  # room for one band, then none for gold
+    table.play(f"move {land} {square}")  # there is room for one band, and then none for gold
     assert table.view["turn"]["stage"] == "order"
     assert table.view["ships"][square] == {"colour": "green", "bands": 1, "gold": 9}
 
@@ -151,7 +151,7 @@ def test_ada_19_a_ship_of_another_colour_is_not_boarded() -> None:
     table = Table()
     table.put(land, "green", 2)
     table.sea(square, None, 0, gold=10)
-    assert f"move {land} {square}" not in table.legal()  # full of gold
+    assert f"move {land} {square}" not in table.legal()  # the ship is full of gold
 
 
 def test_ada_20_sail() -> None:

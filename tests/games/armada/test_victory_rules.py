@@ -175,7 +175,7 @@ def test_ada_28_a_claim_is_laid_during_the_turn() -> None:
 
 @pytest.mark.parametrize("again", [False, True])
 def test_ada_28_a_raid_cannot_undo_a_claim_before_it_is_judged(again: bool) -> None:
-    """Regression: claims were laid only at the end of a turn, so an earlier raid prevented them."""
+    """Regression: claims were laid only at the end of a turn, so a raid could prevent them."""
     table, move = one_step_from_victory("green", cards=True)
     north = table.post("North")
     beside = next(name for name in table.inland(north) if name not in move.split())
@@ -428,7 +428,7 @@ def test_the_end_of_a_game_is_told_with_its_reason() -> None:
 
 
 def test_a_claim_of_a_player_that_is_out_is_no_reason() -> None:
-    """ADA-29: to own places without bands is enough for ADA-27, but green has won."""
+    """The claim holds: owning places without bands is enough (ADA-27). But green won by ADA-29."""
     table = Table()
     a, b = table.plain_neighbours("green")
     for colour in COLOURS[1:]:

@@ -1,4 +1,4 @@
-"""The scripted player's costs of ways are those of the cheapest paths."""
+"""The costs that the scripted player computes are those of the cheapest paths."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def wins(game: Game, games: int) -> int:
 
 
 # Measured over hundreds of games: 98, 97, 91, 92, 98 and 99 percent. The bounds are more than four
-# # standard deviations lower. A random player would win 30 of 60, or 20 with three players.
+# standard deviations lower. A random player would win 30 of 60, or 20 with three players.
 @pytest.mark.parametrize(
     ("players", "advanced", "bound"),
     [(2, False, 53), (2, True, 52), (3, False, 45), (3, True, 45), (4, False, 52), (4, True, 54)],
@@ -100,7 +100,9 @@ BASE = make_game("armadora")
 
 
 def position(walls: str = "", warriors: str = "", hand: tuple[int, ...] = (1, 0, 0, 0, 1)) -> State:
-    """Return a position for two: seat 0 is to move, and seat 1 has no hand and known Warriors.
+    """Return a position for two players: it is seat 0's turn, and seat 1 has no hand.
+
+    All Warriors of seat 1 are face up.
 
     Args:
         walls: the notations of lines.
@@ -174,7 +176,7 @@ def test_it_passes_when_nothing_is_left_to_gain():
     ("character", "expected"), [(3, "elf a1"), (2, "goblin W5 b1"), (1, "orc P b2-b3")]
 )
 def test_it_uses_a_power_if_gold_is_at_stake(character, expected):
-    """The corner is contested. With the Orc it leads there, and one line is open."""
+    """The corner is contested. With the Orc, the player leads there, and one line is open."""
     walls = CORNER.replace("b2-b3", "") if character == 1 else CORNER
     near = "0:5@a2 1:3@a1 " if character == 1 else "0:2@a2 1:2@a1 "
     s = position(walls, near + fill("a1 b1 a2", 1), hand=(0, 0, 0, 0, 1))

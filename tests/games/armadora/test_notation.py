@@ -122,7 +122,7 @@ def test_arm_35_is_for_two_players_without_advanced_rules():
             make_game("armadora", board="mini", **options)
     with pytest.raises(ValueError, match="board must be 'whole' or 'mini', not 'large'"):
         make_game("armadora", board="large")
-    # Saved policies therefore lack it too.
+    # Saved policies therefore also lack this option.
     assert "board" not in make_game("armadora", board="whole").options
 
 

@@ -141,7 +141,7 @@ def test_arm_22_turn_simply_ends_after_the_elfs_arrow():
     target = min(table.legal_of("elf"))
     table.play(f"elf {target}")
     assert (table.stage, table.to_move, table.passed) == ("turn", 0, [False, True])
-    table.play(f"elf {target}")  # the same player's next turn: the other has passed
+    table.play(f"elf {target}")  # the same player's next turn, because the other has passed
     assert table.warriors[target]["arrows"] == 2
     assert table.legal == {"pass"}
 

@@ -66,10 +66,7 @@ def test_random_games_agree_with_the_reference(variant):
 )
 @given(seed=st.integers(0, 2**63 - 1), choices=st.lists(st.integers(0, 2**16), max_size=150))
 def test_any_sequence_of_choices_agrees_with_the_reference(variant, seed, choices):
-    """Hypothesis generates the games.
-
-    On a failure it makes them shorter, with few Warriors and low ids.
-    """
+    """Hypothesis generates the games, and shrinks a failing game to few Warriors and low ids."""
     left = iter(choices)
 
     def choose(texts):
@@ -141,7 +138,7 @@ def test_neighbouring_seeds_and_negative_seeds_deal_differently():
 
 
 def test_a_state_has_no_bytes_outside_its_fields():
-    """Copies may lose such bytes, and then equal states would differ."""
+    """Copies may lose bytes outside the fields, and then equal states would differ."""
     dtype = make_game("armadora").blank.dtype
     assert sum(dtype[name].itemsize for name in dtype.names) == dtype.itemsize
 

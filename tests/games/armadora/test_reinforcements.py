@@ -85,7 +85,10 @@ def test_arm_29_all_gold_of_a_tie_goes_to_the_player_with_a_reinforcement(reinfo
 
 
 def corner_of_three(reinforcer: str, *warriors: str) -> dict:
-    """Return a table for three, with a Warrior each in the closed corner and one reinforcement."""
+    """Return the result for three players with a Warrior each in the closed corner, one reinforced.
+
+    `reinforcer` is the action that reinforces.
+    """
     table = Table(3, characters="mage orc goblin", gold={"b2": 7}).play(*warriors).wall(TOP_LEFT)
     while reinforcer not in table.legal:
         table.play("pass")

@@ -169,7 +169,7 @@ def test_arm_12_a_corner_square_cannot_be_cut_off():
     table = Table().play("P a1-b1", "stop")
     assert table.refuses("P a1-a2", "ARM-12")
     assert "P a2-b2" in table.legal
-    assert table.refuses("P a1-b1", "ARM-12")  # a palisade stands there
+    assert table.refuses("P a1-b1", "ARM-12")  # this line has a palisade
 
 
 def test_arm_12_three_squares_are_too_few_and_four_enough():
@@ -381,7 +381,7 @@ def test_arm_19_three_tied_drop_out_one_by_one(piles, won):
 
 
 def test_arm_19_any_piles():
-    """The compiled order of sides follows the rule, even for piles that short games lack."""
+    """The kernels rank sides by the rule, even with piles that do not occur in short games."""
     rng = random.Random(0)
     for _ in range(2000):
         players = rng.choice((2, 3))

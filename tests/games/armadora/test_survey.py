@@ -1,4 +1,4 @@
-"""Armadora's survey for judges equals a plain count by squares, and contains nothing hidden."""
+"""Armadora's survey for judges equals a slow count by squares, and contains nothing hidden."""
 
 from __future__ import annotations
 
@@ -82,9 +82,7 @@ def steps_to(squares: set[str], view: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def stays_open(line: tuple[str, str], view: dict[str, Any]) -> bool:
-    """Whether the line stays open: a palisade would close off fewer than four squares (ARM-12), or
-    none is left.
-    """
+    """Return whether the line stays open, because ARM-12 forbids a palisade or none is left."""
     with_it = {**view, "palisades": [*view["palisades"], "-".join(line)]}
     return view["palisades_left"] == 0 or min(len(steps_from(end, with_it)) for end in line) < 4
 
@@ -134,7 +132,7 @@ def points_of(warrior: dict[str, Any]) -> int | None:
 
 
 def plain(game: Game, state: State, seat: int, mine: str) -> dict[str, Any]:
-    """Return the values of the blocks on prizes, for a mine, counted from what the seat sees."""
+    """Return the values of the blocks on prizes, for a mine, counted from the seat's view."""
     view, players = game.describe(state, seat), game.players
     steps = steps_from(mine, view)
     found: dict[str, Any] = {

@@ -16,10 +16,10 @@ IT = np.zeros(1, np.int64)
 
 
 class Table:
-    """A slow reference. A game is a list of the words that players have said."""
+    """A slow reference. A game is a list of the actions that players have taken."""
 
     def __init__(self, cards, said=()):
-        self.cards, self.said = cards, list(said)  # one card per player; pairs (player, word)
+        self.cards, self.said = cards, list(said)  # one card per player; pairs (player, action)
 
     @property
     def bettor(self):
@@ -29,7 +29,7 @@ class Table:
     def to_move(self):
         """Return the player to move.
 
-        Turns end if all have checked, or if the bettor would be next.
+        The game ends if all have checked, or if the bettor would be next.
         """
         player = len(self.said) % len(self.cards)
         come_round = self.bettor is None and len(self.said) == len(self.cards)

@@ -1,4 +1,4 @@
-"""The entry points to fuzz. Each has a function that prepares a process, and one that runs a case.
+"""The entry points to fuzz (*doors*). Each has a function to prepare a process, and one for a case.
 
 A case takes a random number generator, makes a bad input with it, and passes the input to the entry
 point. It returns "refused" if the entry point raises one of its documented errors, and "accepted"

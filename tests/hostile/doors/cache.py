@@ -1,4 +1,4 @@
-"""Fuzzer of the kernel cache: its entries are damaged, or another user may have written them."""
+"""Fuzzer of the kernel cache. Entries are damaged, or another user may have written them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _place(path: Path, content: bytes, rng: np.random.Generator, *, must_be_refu
         path.mkdir()
         return False
     if kind == 2 and hasattr(socket, "AF_UNIX"):
-        # The path may be too long for a socket.
+        # Binding may fail, because the path may be too long for a socket.
         with socket.socket(socket.AF_UNIX) as server, suppress(OSError):
             server.bind(str(path))
         return False

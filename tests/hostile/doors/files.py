@@ -1,4 +1,4 @@
-"""Fuzzers of policies and records: the files are damaged, or forged with correct checksums."""
+"""Fuzzers of policies and records. Files are damaged, or forged with correct checksums."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ prepare_metadata = prepare_policies
 
 
 def metadata(rng: np.random.Generator) -> str:
-    """Make metadata of any depth and size.
+    """Write metadata of any depth and size.
 
     Accepted metadata can be written again, and stay small.
     """

@@ -204,7 +204,7 @@ def spoilt(array: Any, rng: np.random.Generator) -> Any:
     if kind == 6:
         return array.reshape(1, *array.shape)
     if kind == 7:
-        whole = np.zeros(array.nbytes + 1, np.uint8)[1:]  # not aligned
+        whole = np.zeros(array.nbytes + 1, np.uint8)[1:]  # an unaligned array
         return whole.view(array.dtype).reshape(array.shape)
     if array.dtype.names:
         return np.concatenate([array, array[:1]])

@@ -37,7 +37,7 @@ def _aec(kind: type[RawAECEnv], variant: int) -> Face:
         action = int(rng.choice(np.flatnonzero(mask))) if mask.any() else None
         try:
             env.step(action)
-        # The game has ended, or another has begun.
+        # In the meantime, the game has ended or another game has begun.
         except (TypeError, ValueError, AssertionError) as error:
             if "None" not in str(error) and "action space" not in str(error):
                 raise
@@ -150,7 +150,7 @@ def threads(rng: np.random.Generator) -> str:
                 (refusals if str(error) == IN_USE else errors).append(error)
             except OVERTAKEN as error:
                 if str(error).startswith("the player"):
-                    errors.append(error)  # an opponent was accused of an illegal action
+                    errors.append(error)  # the error blames an opponent for an illegal action
             except Exception as error:
                 errors.append(error)
 

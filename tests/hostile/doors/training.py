@@ -373,7 +373,7 @@ def side_files(rng: np.random.Generator) -> str:
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir()
     real, log, said = tensorboard.SummaryWriter, ProgressLog(path), io.StringIO()
-    if rng.integers(20):  # in most cases, because the real one starts a thread each time
+    if rng.integers(20):  # usually not the real one, because it starts a thread
         tensorboard.SummaryWriter = lambda *_a, **_k: _Events(rng)
     threading.excepthook = lambda _arguments: None  # ignore the error of TensorBoard's thread
     rows = int(rng.integers(1, 8))

@@ -1,1 +1,1 @@
-"""The slow reference of Armada."""
+"""The slow reference of Armada, and checks of the compiled game against it."""

@@ -36,7 +36,7 @@ Asking = Generator[None, str, str]
 
 
 class GameOver(Exception):  # noqa: N818 - not an error
-    """Raised at any depth to end the generator of the game."""
+    """An exception that ends the generator of the game, from any depth of its calls."""
 
 
 class Board:
@@ -76,7 +76,7 @@ class Board:
         self.deck, self.played = list(deck), []
         self.seen = self._dealt()
         self.claims: set[str] = set()
-        # The colours that laid their claims in this turn. Its end does not judge these claims.
+        # The colours that laid a claim in this turn. The end of this turn does not judge these.
         self.laid_this_turn: set[str] = set()
         self.turn = self._new_turn(self.playing[0], 0)
         self.interrupted: dict[str, Any] | None = None
@@ -87,7 +87,7 @@ class Board:
         self.detail: dict[str, Any] = {}
         self.result: dict[str, Any] | None = None
         self.stage, self.to_move = "preliminary", 0
-        # Numbers of special cases, so that tests can check that all occur.
+        # Counts of special cases, with which tests check that all of them occur.
         self.events: Counter[str] = Counter()
         self._options: set[str] = set()
         self._dice: list[tuple[str, int]] = []

@@ -450,10 +450,10 @@ def check_games(
 
 
 def check_random_games(variant: dict[str, Any], seeds: range, sample: float) -> Counter[str]:
-    """Check a game for each seed. Of ten games, eight start from random positions, two from deals.
+    """Check a game for each seed. Eight of ten games start from random positions, two from deals.
 
-    Of these two, one has random players and the other scripted players. Most games start from
-    positions, because such games reach more rules in fewer decisions.
+    One of these two has random players, and the other has scripted players. Most games start from
+    positions, because they then reach more rules in fewer decisions.
     """
     occurred: Counter[str] = Counter()
     for seed in seeds:

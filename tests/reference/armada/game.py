@@ -1,9 +1,9 @@
 """A slow, plain reference of Armada, written only from the rules page (ADA-1 to ADA-37).
 
-It shares no code with the kernels. The whole game is one generator that reads like the rules. It
-yields at every decision and receives the text of the decision. So a *chain*, which is an order that
-needs several decisions, is a few lines of straight code. The reference does not roll dice: it
-receives dice and shuffles, and checks that they are possible.
+The reference shares no code with the kernels. The whole game is one generator that reads like the
+rules. It yields at every decision and receives the text of the decision. A *chain*, which is an
+order that needs several decisions, is therefore a few lines of straight code. The reference does
+not roll dice: it receives dice and shuffles, and checks that they are possible.
 """
 
 from __future__ import annotations
@@ -177,7 +177,8 @@ class Armada(Orders):
     def _farthest(self, colour: str) -> str:
         """Return the lair that is farthest from a colour's lair.
 
-        Of equally far lairs, the opposite one (next but one in play order) is chosen (ADA-12).
+        If several lairs are equally far, return the opposite one, which is the next but one in play
+        order (ADA-12).
         """
         cities = {c: [n for n in self.lair(c) if self.chart[n]["city"]] for c in COLOURS}
         others = [COLOURS[(COLOURS.index(colour) + k) % 4] for k in (2, 1, 3)]
@@ -268,7 +269,7 @@ class Armada(Orders):
         return by_posts or by_cities
 
     def _offer_raids(self) -> Chain:
-        """Ask each other player with the card once, in order after the turn's colour (ADA-33)."""
+        """Ask each other player with a raid card once, in play order after this colour (ADA-33)."""
         here = self.playing.index(self.colour)
         asked = {self.player}
         for colour in self.playing[here + 1 :] + self.playing[:here]:

@@ -49,7 +49,7 @@ def _in_deck(events: Sequence[Event], seat: int, players: int) -> tuple[Counter[
 
 
 def _holds(events: Sequence[Event], player: int, card: str) -> bool | None:
-    """Return whether a player is known to have a card that answers (None: it is unknown)."""
+    """Return whether a player is known to have a card (None: unknown), from its answers."""
     says: bool | None = None
     for what, who, about in events:
         if who == player and what == "draw":

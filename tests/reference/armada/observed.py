@@ -113,7 +113,7 @@ def perspective(view: dict[str, Any], seat: int, game: Armada) -> str:
 
 
 def stage_name(view: dict[str, Any]) -> str:
-    """Return the stage as the observation names it, which distinguishes more stages than `view`."""
+    """Return the stage by its name in the observation, which has more stages than `view`."""
     stage: str = view["turn"]["stage"]
     words = {text.split()[0] for text in view["legal"]}
     if stage == "preliminary":

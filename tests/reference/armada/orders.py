@@ -106,7 +106,7 @@ class Offers(Board):
         return self.chart[name]["post"] is not None and len(self.owned_posts()) >= 3
 
     def _levies(self) -> list[list[str]]:
-        """Return a list of possible territories for each band that may be enrolled now (ADA-31)."""
+        """Return, for each band that may be enrolled now, its possible territories (ADA-31)."""
         if not self.enrolment or self.turn["enrolled"]:
             return []
         lairs = [self.owned_in(lair) for lair in COLOURS if len(self.owned_in(lair)) >= 4]
@@ -182,7 +182,7 @@ class Orders(Offers):
         self.ships[other] = self.ships.pop(square)
 
     def _do_move(self, origin: str, target: str) -> Chain:
-        """Move bands and gold, after the decisions how many (ADA-17, ADA-18)."""
+        """Move bands and gold, after decisions about their numbers (ADA-17, ADA-18)."""
         self.pending["numbers"] = []
         source, room = self.at(origin), self._room(target) if target in self.ships else BANDS + GOLD
         bands = yield from self._ask_number("count", range(1, min(source["bands"], room) + 1))

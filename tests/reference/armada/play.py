@@ -102,7 +102,7 @@ def random_position(game: Armada, rng: random.Random) -> dict[str, Any]:
 
 
 def _in_victory(game: Armada) -> list[str]:
-    """Return the colours in victory, which all have laid a claim (ADA-28)."""
+    """Return the colours in victory. In the position, all of them have laid a claim (ADA-28)."""
     found = []
     for colour in game.playing:
         game.turn = game._new_turn(colour, 0)
@@ -134,7 +134,7 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
         for name in land:
             if game.chart[name]["post"]:
                 land[name] |= {"owner": master, "explored": True}
-    if beaten:  # the others have one band in all, and two territories (ADA-29)
+    if beaten:  # the other players have one band in total, and two territories (ADA-29)
         weak = [name for name in land if land[name]["owner"] in {*game.playing} - {*strong}]
         kept = [name for name in weak if land[name]["owner"] == last][:2]
         for name in weak:

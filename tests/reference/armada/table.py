@@ -54,7 +54,7 @@ class Table:
         return [name for name, land in self.chart.items() if land["lair"] == colour]
 
     def home(self, colour: str) -> str:
-        """Return the territory with a lair's bands at first: its last inland one without a city."""
+        """Return a lair's last inland territory without a city, where its bands are at first."""
         lair = self.lair(colour)
         return [n for n in lair if self.inland(n) and not self.chart[n]["city"]][-1]
 

@@ -1,1 +1,1 @@
-"""The slow reference of Armadora."""
+"""The slow reference of Armadora, and checks of the compiled game against it."""

@@ -39,7 +39,7 @@ VARIANTS = [
     {"players": players, "advanced": advanced, "peek": peek}
     for players, advanced, peek in product((2, 3, 4), (False, True), (True, False))
 ] + [{"players": 2, "advanced": False, "peek": peek, "board": "mini"} for peek in (True, False)]
-# Chooses one of the notations of the legal actions, sorted by id.
+# A function that chooses one of the legal actions, which are given as notations sorted by id.
 Choose = Callable[[list[str]], str]
 
 
@@ -80,8 +80,8 @@ def mirror(game: Game, state: State) -> Armadora:
 def random_choice(rng: random.Random) -> Choose:
     """Return a function that draws a kind of action by random weights, then an action of this kind.
 
-    The weights differ between games. So some games are long and fill the board, some are short, and
-    in some the powers are used last.
+    The weights differ between games. Some games are therefore long and fill the board, some are
+    short, and in some the powers are used last.
     """
     weight: dict[str, float] = {kind: 10 ** rng.uniform(-3, 1) for kind in "PWR"}
     weight |= {kind: 10 ** rng.uniform(-3, 1) for kind in ("orc", "goblin", "elf", "mage")}

@@ -1,8 +1,8 @@
 """A slow, plain reference of Armadora, written from the rules page.
 
-It shares no code with the compiled rules. Squares, lines and actions are strings in the notation,
-and the board consists of sets and dicts. ARM-12 is tested by placing the palisade, and finding the
-territories on both sides by flood fill.
+The reference shares no code with the compiled rules. Squares, lines and actions are strings in the
+notation, and the board consists of sets and dicts. To test ARM-12, the reference places the
+palisade and finds the territories on both sides by flood fill.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Armadora:
         self.to_move, self.stage = 0, "turn"  # ARM-8
         self._legal: set[str] | None = None  # cache of `legal`, until the next action
         self._open: list[str] | None = None  # cache of `open_lines`, until the next palisade
-        self._territories: list[set[str]] | None = None  # cache of `territories`, until then too
+        self._territories: list[set[str]] | None = None  # cache of `territories`, like `_open`
 
     # --- sides and board -------------------------------------------------------------------------
 
@@ -405,7 +405,7 @@ class Armadora:
         return self.peek and (warrior.player == seat or square in self.seen[seat])
 
     def known(self, seat: int | None) -> dict[str, Any]:
-        """Return the Warriors and hands as far as a seat knows them. None knows all.
+        """Return the Warriors and hands as far as a seat knows them (None: all of them).
 
         The observation contains the same information.
         """

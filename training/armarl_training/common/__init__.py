@@ -1,1 +1,1 @@
-"""Helpers of training that do not depend on a learner: run folders, processes, hardware, plots."""
+"""Helpers for training with any learner: run folders, random streams, hardware, plots."""

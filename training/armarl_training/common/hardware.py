@@ -1,4 +1,4 @@
-"""The hardware of a run: its description on the policy card, and the precision that suits it."""
+"""Functions that describe a run's hardware, for its policy card, and choose a precision for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def hardware(device: str) -> dict[str, str | int]:
         "cores": available_cores(),
         "torch": torch.__version__,
     }
-    if device == "cpu" or not torch.cuda.is_available():  # without CUDA, Numba simulates it
+    if device == "cpu" or not torch.cuda.is_available():  # Numba may simulate a GPU
         return found
     return {**found, "gpu": torch.cuda.get_device_name(device)}
 
@@ -41,7 +41,7 @@ def quicker_precision(device: str) -> str:
         return "bfloat16" if its_own else "float32"
     import torch
 
-    # The A100, of compute capability 8.0, was NVIDIA's first GPU that supports bfloat16.
+    # The A100, of compute capability 8.0, was NVIDIA's first GPU with hardware for bfloat16.
     units = torch.cuda.is_available() and torch.cuda.get_device_capability(device)[0] >= 8
     return "bfloat16" if units else "float32"
 

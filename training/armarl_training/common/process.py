@@ -1,4 +1,4 @@
-"""Settings of torch and memory for a whole process that trains, or plays games for a learner."""
+"""Settings of torch and of memory, for a process that trains or plays a learner's games."""
 
 from __future__ import annotations
 

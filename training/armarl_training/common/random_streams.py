@@ -13,8 +13,8 @@ import numpy as np
 class Stream(IntEnum):
     """The purpose of a random stream."""
 
-    GAMES = 1  # a shard's games; `more`: the shard's number, and for critics the batch's number
-    LESSONS = 2  # the teacher's games, which the network imitates before the training
+    GAMES = 1  # a shard's games; `more` is the shard's number, then for critics the batch's number
+    LESSONS = 2  # the games of the teacher that the network imitates before the training
     UPDATES = 3  # order of the minibatches of ArmaRL's own learners
 
 

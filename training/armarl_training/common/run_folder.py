@@ -1,4 +1,4 @@
-"""Errors about a run's folder, and its lock."""
+"""Errors of a run, and the lock of its folder."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from armarl.common.files import lock_folder
 
 
 class RunError(RuntimeError):
-    """An error: a run's folder cannot be used this way. The message says what to do."""
+    """An error: a run's folder cannot be used as requested, or its training cannot continue.
+
+    The message says what to do.
+    """
 
 
 class LockError(RunError):
-    """An error: a run's folder cannot be locked. Another process uses it, or it contains links."""
+    """An error: a run's folder cannot be locked. It may be in use, or it may contain links."""
 
 
 def lock_run(folder: Path) -> IO[str]:

@@ -46,7 +46,7 @@ from armarl_training.config.sections import (
 )
 from armarl_training.config.yaml_text import dumped, parsed
 
-MOST_BYTES = 1 << 15  # maximum size of a configuration; PyYAML reads this in at most a second
+MOST_BYTES = 1 << 15  # maximum size of a configuration, which PyYAML reads in at most a second
 MOST_FAULTS = 20  # maximum number of errors in one report
 # Settings that may change when a run is resumed, because they do not affect the part already done.
 CHANGEABLE = (
@@ -445,7 +445,7 @@ def _path(key: str) -> list[str]:
 
 
 def _as_it_comes(sections: list[str]) -> dict[str, Any]:
-    """Return the content of a section that the file lacks, before an override changes it."""
+    """Return the default content of a section that the file lacks, before overrides change it."""
     if sections == ["opponents", "players"]:
         return OpponentConfig().players  # type: ignore[call-arg]
     return {}

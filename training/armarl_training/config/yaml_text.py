@@ -1,4 +1,7 @@
-"""YAML for configurations: safe for untrusted files, with rules for numbers such as 3e6."""
+"""A YAML reader and writer for configurations, which is safe for untrusted files.
+
+It has its own rules for numbers, such as 3e6.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,12 @@ NUMBERS = {  # texts that are read as numbers
 class _Loader(yaml.SafeLoader):
     """A YAML loader that refuses aliases and deep nesting, and has its own rules for numbers.
 
-    With aliases, a few lines could mean billions of values. With deep nesting, PyYAML would be
+    With aliases, a few lines could expand to billions of values. With deep nesting, PyYAML would be
     slow, because it goes through all outer levels again at every level. This loader reads 3e6 as an
     integer and 2:30 as text. PyYAML's own loader reads 2:30 as the number 150.
     """
 
-    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML defines this attribute
         first: [(tag, NUMBERS.get(tag, pattern)) for tag, pattern in resolvers]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
@@ -98,7 +101,7 @@ def parsed(text: str) -> Any:
     except yaml.YAMLError as error:  # the error's text shows the line, with a mark below it
         raise ValueError("\n".join(map(printable, str(error).splitlines()))) from error
     except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
-        # Errors inside PyYAML: a list as a key, `!!float ''`, `!!timestamp x`
+        # PyYAML itself fails on some texts: a list as a key, `!!float ''`, `!!timestamp x`.
         raise ValueError(f"a value does not fit its tag: {brief(error)}") from error
 
 

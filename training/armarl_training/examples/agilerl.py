@@ -1,9 +1,9 @@
-"""AgileRL's PPO: one seat with AgileRL's rollouts, and all seats of the AEC environment.
+"""AgileRL's PPO in one seat, with AgileRL's rollouts, or in all seats of the AEC environment.
 
-AgileRL's rollouts read `info["action_mask"]` of vector environments. Its multi-agent algorithms
-accept only parallel environments, so training in all seats needs a custom loop, as in AgileRL's
-tutorials. The target of each decision is the return of its own seat, no matter which seat ended the
-game.
+AgileRL's rollouts read `info["action_mask"]` of vector environments. AgileRL's multi-agent
+algorithms accept only parallel environments, so training in all seats needs a custom loop, as in
+its tutorials. The target of each decision is the return of its own seat, no matter which seat ended
+the game.
 
 In both modes the advantage is the return minus the critic's value (`use_gae=False` in one seat).
 AgileRL's GAE (version 2.58.0) cuts off a game before its last decision, the only one with a reward.

@@ -1,4 +1,4 @@
-"""A PPO loop in one file with action masks, after CleanRL's `ppo.py`: one seat, or all seats.
+"""A PPO loop in one file with action masks, after CleanRL's `ppo.py`, for one seat or all seats.
 
 The loop is a copy of CleanRL's code, so only torch is needed. It uses Gymnasium's vector
 environments with `autoreset_mode="SAME_STEP"`, so every entry of the buffer is a decision. With all

@@ -1,4 +1,4 @@
-"""RLlib's PPO: one seat of the vector environment, and all seats of the AEC environment.
+"""RLlib's PPO in one seat of the vector environment, or in all seats of the AEC environment.
 
 The environments, the masked module and the mapping of agents to policies are in
 `armarl_training.rllib`. All seats share one policy, so this is self-play.
@@ -52,7 +52,7 @@ def _learning(config: PPOConfig, module: str, decisions: int, seed: int) -> Lear
 
     def train() -> tuple[int, int]:
         taken = 0
-        before = _illegal(algorithm.env_runner.env)  # in RLlib's own test of the environment
+        before = _illegal(algorithm.env_runner.env)  # by RLlib's own check, without masks
         while taken < decisions:
             result = algorithm.train()
             taken = int(result["num_env_steps_sampled_lifetime"])

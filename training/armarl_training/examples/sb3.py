@@ -1,4 +1,4 @@
-"""MaskablePPO of Stable-Baselines3's contrib package: one seat against random, and self-play."""
+"""MaskablePPO of SB3's contrib package, in one seat against the random player, or in self-play."""
 
 from __future__ import annotations
 

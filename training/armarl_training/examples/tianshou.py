@@ -1,10 +1,10 @@
-"""Tianshou's DQN: one seat, and both seats of the AEC environment.
+"""Tianshou's DQN in one seat, or in both seats of the AEC environment.
 
 Tianshou's policies expect `{"obs": ..., "mask": ...}`, and its multi-agent code uses PettingZoo's
 own names. In one seat, DQN learns from six-step returns with a target network. In both seats, the
 successor of a transition is often the *other* agent's observation, so bootstrapping from it would
 learn the opponent's value. Returns over the rest of the game need no bootstrapping. They include
-the reward no matter which agent ended the game. (The horizon is longer than any game, and nothing
+the reward no matter which agent ended the game. (Their horizon is longer than any game, and nothing
 is discounted.)
 """
 

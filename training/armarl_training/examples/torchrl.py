@@ -1,4 +1,4 @@
-"""TorchRL: PPO in one seat with its collector and losses, and policy gradients in all seats.
+"""TorchRL: PPO with TorchRL's collector and losses in one seat, or policy gradients in all seats.
 
 TorchRL reads masks from infos (vector environments) or observations (PettingZoo), and needs them as
 bool. In its PettingZoo wrapper every agent acts at every step. The key "mask" says which agent's
@@ -51,7 +51,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
     def train() -> tuple[int, int]:
         taken = 0
-        before = envs.unwrapped.endings.illegal  # in GymWrapper's own test
+        before = envs.unwrapped.endings.illegal  # by GymWrapper's own check
         collector = Collector(env, actor, frames_per_batch=ENVS * STEPS, total_frames=decisions)
         for data in collector:
             with torch.no_grad():

@@ -46,8 +46,8 @@ from armarl_training.networks.layers import ACTIVATIONS, put_in_place
 from armarl_training.sb3 import layers
 from armarl_training.vec_env import SeatVecEnv
 
-# Places in the bytes of the saved state of torch's generator: the number of words that are left,
-# and the index of the next word, of 624 words.
+# Positions in the saved state of torch's generator, a uint8 array: the count of unused numbers in
+# its table, and the index of the next one. The table has 624 numbers.
 _LEFT, _NEXT, _WORDS = slice(8, 12), slice(16, 24), 624
 LATEST = 0  # number of the current policy as a player; the player in pool slot k has number k + 1
 
@@ -253,7 +253,7 @@ class MaskablePPOLearner:
             states = states.reshape(-1)
             self._game.check_states(states)
             check_range(games["seats"], 0, self._game.players - 1, "the games' seats")
-            most = len(env.games.pool.players)  # 0: the latest policy; above: the pool
+            most = len(env.games.pool.players)  # 0 is the current policy; 1 to `most` are the pool
             check_range(games["lineups"], LEARNER, most, "the games' lineups")
             # If no lineup had a learner, the batch would start new games forever to find one.
             check_range(games["lineups"][:, 0], LEARNER, LEARNER, "the lineups' learners")
@@ -277,16 +277,16 @@ def _generator(saved: NDArray[Any]) -> NDArray[np.uint8]:
     """Return a checked copy of a saved state of torch's generator. torch does not check the state.
 
     Raises:
-        ValueError: the array is not a state, or its position would make torch read beyond its last
-            word.
+        ValueError: the array is not a state, or its position would make torch read beyond the
+            table's end.
     """
     check_arrays({"torch": saved}, {"torch": torch.get_rng_state().numpy()}, "the random state of")
     state = np.ascontiguousarray(saved)
     left, place = int(state[_LEFT].view(np.int32)[0]), int(state[_NEXT].view(np.uint64)[0])
-    if left < 1 or left + place > _WORDS + 1:  # with 1 left, torch generates new words first
+    if left < 1 or left + place > _WORDS + 1:  # with 1 left, torch first refills the table
         raise ValueError(
             f"the position in torch's generator is out of range: {place}, with {left} of {_WORDS} "
-            "words left"
+            "numbers left"
         )
     return state.copy()
 

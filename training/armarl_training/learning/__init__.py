@@ -1,1 +1,1 @@
-"""The parts that all learners share: protocol, opponents, schedules, shards, saving, imitation."""
+"""Code that several learners share: opponents, rewards, advantages, shards, saving, imitation."""

@@ -3,7 +3,7 @@
 In a game with several seats, the next step after a seat's decision is that seat's own next
 decision. The moves of other seats in between are part of the seat's environment. A seat therefore
 gets its return at its last decision of the game, no matter which seat ended the game. Each partner
-gets the return of their side.
+gets the return of its side.
 """
 
 from __future__ import annotations

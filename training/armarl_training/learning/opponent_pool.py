@@ -206,7 +206,7 @@ class OpponentPool:
     def save(self) -> dict[str, Any]:
         """Return the values for a checkpoint. The earlier versions are files in the folder.
 
-        Files that were removed since are written again.
+        If the file of an earlier version has been removed, it is written again.
 
         Raises:
             OSError: a file could not be written.

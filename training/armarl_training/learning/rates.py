@@ -1,4 +1,4 @@
-"""Constants and schedules that all learners share."""
+"""Constants, schedules and minibatch counts that several learners use."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The reward that a run maximises: one of the game's rewards, or a function of the user.
+"""The reward that a run maximises: one of the game's rewards, or a user's function.
 
 The configuration names a function as `module:function`. It is called as `function(game, states)`
 with the final states of finished games, records of shape (n,). Its result is the return of every
-seat, shape (n, players). Some of the games may have been cut short by the rules.
+seat, shape (n, players). Some of the games may have ended at a turn limit, without a winner.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Reward:
         name: name of the reward in the configuration.
         compiled: name of the game's reward that compiled loops compute. If the reward is a user's
             function, the results of the function replace those of the loops.
-        is_own: whether the reward is a function of the user.
+        is_own: whether the reward is a user's function.
     """
 
     def __init__(self, game: Game, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Base class of ArmaRL's own learners: networks, an optimiser, games in shards, checkpoints."""
+"""Base class of ArmaRL's own learners, with networks, an optimiser, shards and checkpoints."""
 
 from __future__ import annotations
 

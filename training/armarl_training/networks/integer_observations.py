@@ -62,7 +62,7 @@ class IntegerObservations:
         secret_scales = np.tile(self.scales[self.private], others)
         self.privileged_scales = np.concatenate([self.scales, secret_scales])
         self.device = device or OnCpu(game)
-        self.its_scales = self.device.put(self.scales)  # copies on the device, for its loops
+        self.its_scales = self.device.put(self.scales)  # copies for the device's loops
         self.its_private = self.device.put(self.private)
 
     def keep(self, observations: Array, out: Array) -> None:

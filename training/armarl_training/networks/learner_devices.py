@@ -1,9 +1,9 @@
 """Devices of a learner: games and networks in NumPy arrays on the CPU, or torch tensors on a GPU.
 
 This module adds to `armarl.devices` the few operations that a learner needs besides its loops. The
-code of a learner is therefore the same for all devices. It uses *arrays* of its device. Networks
-take *tensors*, which are torch's views of the same memory. On a GPU, only `fetch` and `where` wait
-for the device.
+code of a learner is therefore the same for all devices. A learner uses *arrays* of its device.
+Networks take *tensors*, which are torch's views of the same memory. On a GPU, only `fetch` and
+`where` wait for the device.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The critic and the judge in torch: value networks, for the learners `critic` and `td`.
+"""Critics and judges in torch: the value networks of the learners `critic` and `td`.
 
-They compute the same as the NumPy networks that the players use.
+They give the same results as the NumPy networks that the players use.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Training runs: start, checkpoints, resuming, progress, sweeps, searches for best responses."""
+"""Training runs with their checkpoints and progress, sweeps, and searches for best responses."""

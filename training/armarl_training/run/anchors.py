@@ -75,7 +75,7 @@ class Anchors:
         return float(-likeliest(tally)[1])
 
     def _shares(self, table: list[int], match: MatchResult) -> list[float]:
-        """Return how many games each side wins, if the results are the same in all seatings."""
+        """Return the number of games that each side wins, if all seatings have the same results."""
         holders = dict(zip(self._game.sides, table, strict=True))  # the entrant of each side
         held = list(holders.values())
         games = match.deals

@@ -120,7 +120,7 @@ class _Run(_Section):
 
 
 class _Saved(_Section):
-    """The values of a checkpoint in addition to its tensors. The learner checks `learner`."""
+    """The JSON values of a checkpoint. The learner itself checks the values in `learner`."""
 
     format: str
     variant: dict[str, Any]

@@ -175,7 +175,7 @@ def exploit(player: str, folder: Path | None, *, code: bool = False, **recipe: A
             if not search.run(_train, _tell_trained):
                 tell(f"stopped; {again}")
                 return 130
-        except KeyboardInterrupt:  # in a match
+        except KeyboardInterrupt:  # Ctrl-C during a match
             tell(f"\nstopped; {again}", to=sys.stderr)
             return 130
         found = search.found
@@ -228,7 +228,7 @@ def _open(
 
 
 def _refuse_files(folder: Path) -> None:
-    """Check early that the folder of a run or sweep can be used as a folder.
+    """Check early that no file is in the place of a folder that a run or sweep needs.
 
     Raises:
         RunError: the folder, one of its parents, or its folder for TensorBoard is a file.

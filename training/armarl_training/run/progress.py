@@ -21,10 +21,10 @@ from armarl_training.common.svg_plots import COLOURS, Axes, picture, text, ticks
 
 LARGEST_TABLE = 1 << 28  # maximum size of the table, in bytes
 MOST_NUMBER = 1e15  # limit of the numbers on a policy card
-MOST_MEASURED = 100  # maximum number of rows in a policy file
+MOST_MEASURED = 100  # maximum number of rows of the curve in a policy file
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
 RATING = "rating"  # column with the rating
-SCALE = "scale"  # column with the number of changes of the anchors before the row
+SCALE = "scale"  # column with the number of times that the anchors have changed before the row
 COLUMNS = ("decisions", "minutes", "decisions_per_second", RATING, SCALE)  # reserved for the run
 RETURNS = "return/"  # columns `return/OPPONENT` have the learner's mean return against an opponent
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 70, 20, 170, 60  # _RIGHT is a minimum
@@ -166,7 +166,7 @@ def _read(written: dict[str, str]) -> dict[str, float]:
 
 
 def _is_shown(column: str) -> bool:
-    """Return whether a column is drawn or kept in policy files. Only its values are limited."""
+    """Return whether a column is drawn or kept in policy files. Only shown values have a limit."""
     return column in ("decisions", "minutes", RATING) or column.startswith((WINS, RETURNS))
 
 

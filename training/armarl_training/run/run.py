@@ -327,7 +327,7 @@ class Run:
             "scale": self.log.scale,
         }
         try:
-            self.log.draw()  # first: a resumed run needs all rows up to its checkpoint, no others
+            self.log.draw()  # before the checkpoint: a resumed run needs all rows up to it
             save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
             self._stands = _stand_of(self.folder)
         except OSError as error:
@@ -475,8 +475,8 @@ class Run:
     def _measure(self) -> None:
         """Play a short match against each anchor, and export the policy if it is the best so far.
 
-        Do nothing if this policy was measured already, as at the end of a run, or if a finished run
-        is killed and resumed.
+        Do nothing if this policy was measured already. This is so at the end of a run, and after a
+        finished run was killed and resumed.
         """
         if self.config.evaluation.progress_games == 0 or self.decisions == 0:
             return

@@ -1,8 +1,8 @@
 """`armarl sweep`: Optuna searches for good settings with training runs of one configuration.
 
-The folder contains `sweep.yaml` (the configuration and the search space), `study.db` (Optuna's
-study), a run folder for every trial, `sweep.csv` and `sweep.svg`. The same command continues a
-sweep that was stopped or killed, even in the middle of a trial.
+A folder (`--folder`) stores `sweep.yaml` (the configuration and the search space), `study.db`
+(Optuna's study), a run folder for every trial, `sweep.csv` and `sweep.svg`. If the command was
+stopped or killed, even in the middle of a trial, run it again to continue.
 """
 
 from __future__ import annotations
@@ -241,7 +241,8 @@ class Sweep:
         """
         from optuna.trial import TrialState
 
-        for trial in self._study.get_trials(states=(TrialState.RUNNING,)):  # the sweep was killed
+        # A trial is still marked as running if the sweep was stopped or killed during the trial.
+        for trial in self._study.get_trials(states=(TrialState.RUNNING,)):
             if trial.params.keys() != self.space.keys():  # killed before all settings were drawn
                 self._study.tell(trial.number, state=TrialState.FAIL)
                 continue

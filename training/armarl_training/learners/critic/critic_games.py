@@ -35,11 +35,13 @@ from armarl_training.networks.integer_observations import IntegerObservations
 from armarl_training.networks.value_networks import Critic
 
 # Games of the improved player (the scripted player improved by the critic) may never end, so each
-# has a maximum number of actions.
+# has a maximum number of actions. Scripted games branch off after some turns of each.
 MOST_STEPS = 1500
-MOST_BRANCHED = 12  # maximum number of turns in such a game after which scripted games branch off
+MOST_BRANCHED = 12  # maximum number of these turns
 COMPLETIONS = 4  # number of scripted games that branch off after each of these turns
-MOST_TURNS = 48  # maximum number of turns to learn from in a game; if all wait, turns are alike
+# Maximum number of turns of a game to learn from. A long game in which all players wait would
+# otherwise add many samples that are almost equal.
+MOST_TURNS = 48
 
 
 class CriticSamples(NamedTuple):
@@ -168,7 +170,7 @@ class CriticGames:
     def _advised(self, observers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return lineups with the learner on the observer's side and an adviser in all other seats.
 
-        The advisers take turns from lineup to lineup.
+        The advisers alternate from lineup to lineup.
         """
         number = np.arange(observers.size) % len(self._advisers)
         lineups = np.repeat(len(self._pool.players) + number[:, None], self._game.players, axis=1)
@@ -208,14 +210,15 @@ class CriticGames:
     ) -> NDArray[np.int64]:
         """Return the action in every position, chosen by the player in the seat to move."""
         astray = (held == LEARNER) & (rng.random(seats.size) < self._config.critic.exploration)
-        players = [own, *self._pool.players, *self._advisers, self._random]  # LEARNER is -1
+        # LEARNER is -1, so subtracting it turns a slot into an index of this list.
+        players = [own, *self._pool.players, *self._advisers, self._random]
         who = np.where(astray, len(players) - 1, held - LEARNER)
         draws, actions = rng.random(seats.size), np.empty(seats.size, np.int64)
         shown = self._game.concealed(positions, seats)
         for k in np.unique(who):
             some = np.flatnonzero(who == k)
             question = self._game.taken(shown, some), seats[some], draws[some]
-            if 1 <= k <= len(self._pool.players):  # check them, since they may be user code
+            if 1 <= k <= len(self._pool.players):  # players of the pool may be user code
                 actions[some] = choose_legally(players[k], self._game, *question)
             else:
                 actions[some] = players[k].choose(*question)
@@ -246,7 +249,7 @@ class CriticGames:
 
 
 def _own_seats(lineups: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw one of the learner's seats in each lineup, whose return the critic learns to predict."""
+    """Draw one of the learner's seats in each lineup. The critic learns the return of this seat."""
     return np.asarray(((lineups == LEARNER) * (1 - rng.random(lineups.shape))).argmax(axis=1))
 
 

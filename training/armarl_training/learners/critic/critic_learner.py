@@ -1,4 +1,4 @@
-"""A critic, a value network that improves a scripted player: play, outcomes, update.
+"""Training of critics, which are value networks that improve a scripted player's choices.
 
 The training is one step of approximate policy iteration (Bertsekas & Tsitsiklis, 1996). The
 scripted player plays the learner's seats, with some random actions. The critic learns from whole

@@ -26,7 +26,7 @@ from armarl_training.networks.layers import (
     mlp,
 )
 
-FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial terms of advised logits, see `_trust`
+FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial trust in the first adviser, and in the others
 END_UNITS = 8  # number of hidden units that score the actions between two cells
 
 
@@ -55,7 +55,7 @@ def make_critic(
     if not config.channels:
         return PlainCritic(inputs, widths, game.players, config.activation)
     places = places_of(game)
-    # The inputs of a cell: its features, and its private features from every other seat.
+    # The inputs of a cell: the mover's features of it, and each other seat's private ones.
     place = np.full(game.observation.size + 1, inputs)
     place[kept.private] = np.arange(kept.private.size)
     private = place[places.seen]
@@ -183,7 +183,7 @@ class Gather(torch.autograd.Function):
 
 
 def gathered(x: torch.Tensor, index: torch.Tensor, takers: torch.Tensor) -> torch.Tensor:
-    """Return `x[:, index]`, with 0 for indices past the end, and the fast gradient of `Gather`."""
+    """Return `x[:, index]`, with 0 for indices past the end. `Gather` makes its gradient fast."""
     found: torch.Tensor = Gather.apply(x, index, takers)  # type: ignore[no-untyped-call]
     return found
 
@@ -212,7 +212,7 @@ class Cells(nn.Module):
             ("_entries", places.seen.T.reshape(-1)),
             ("_constants", places.constants.T),
             ("_spread", places.spread),
-        ):  # buffers move with the weights
+        ):  # torch moves buffers to a device together with the weights
             self.register_buffer(name, torch.from_numpy(table.copy()), persistent=False)
         self.first = make_linear(places.first_inputs, channels, math.sqrt(2))
         self.second = make_linear(places.second_inputs(channels), channels, 1.0)
@@ -241,7 +241,7 @@ class Cells(nn.Module):
         return y.permute(0, 2, 3, 1).flatten(1, 2)
 
     def _told(self, cells: torch.Tensor) -> torch.Tensor:
-        """Concatenate each chart cell and its neighbours' sums, see `board_layout.spread_over`."""
+        """Return each chart cell's features, then sums over neighbours. See `spread_over`."""
         ways, places, _ = self._spread.shape
         told = self._spread.to(cells.dtype).flatten(0, 1) @ cells
         return told.view(-1, ways, places, cells.shape[2]).transpose(1, 2).flatten(2)
@@ -278,7 +278,7 @@ class PlacesActor(PolicyNetwork):
             ("_end_takers", takers_of(ends, 2 * places.cells)),
             ("_scores", torch.from_numpy(places.scores)),
             ("_score_takers", takers_of(places.scores, number)),
-        ):  # buffers move with the weights
+        ):  # torch moves buffers to a device together with the weights
             self.register_buffer(name, index, persistent=False)
 
     def parts(self) -> dict[str, list[Linear]]:

@@ -105,7 +105,7 @@ class PPO(ShardedLearner):
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
-        self._count = 0  # number of optimiser steps; reading the optimiser's count waits for a GPU
+        self._count = 0  # optimiser steps, because reading the optimiser's count waits for a GPU
         self._adam = self._make_adam()
 
     # --- one iteration ---------------------------------------------------------------------------
@@ -372,7 +372,7 @@ class PPO(ShardedLearner):
     def begin_with(self, policy: NetworkPlayer) -> None:
         """See `ShardedLearner.begin_with`.
 
-        A plain critic whose layers have the same widths starts with the actor's values.
+        A plain critic with the same layer widths as the actor starts with the actor's values.
         """
         super().begin_with(policy)
         actor, critic, network = self.actor, self.critic, self._config.network

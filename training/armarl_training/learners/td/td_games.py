@@ -38,7 +38,7 @@ from armarl_training.learning.shards import Tensors
 from armarl_training.networks.value_networks import Judge
 
 _WHOLE_WIDTHS = (32,)
-_ROWS_AT_ONCE = 1024  # few enough that the outputs of the layers stay in a core's cache
+_ROWS_AT_ONCE = 1024  # few enough rows that the outputs of the layers stay in a core's cache
 
 
 class TDSamples(NamedTuple):

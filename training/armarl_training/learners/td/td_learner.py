@@ -1,4 +1,4 @@
-"""TD(lambda) for judges, value networks of positions: play, returns, update (Tesauro, 1995).
+"""TD(lambda) training of judges, which are value networks of positions (Tesauro, 1995).
 
 The learner plays all seats of most games. It learns from every seat's view of every position, no
 matter which seat moves there. The targets combine the judge's predictions for the same seat at the

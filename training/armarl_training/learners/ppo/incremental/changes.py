@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 FEW = 0.2  # if less than this share of the entries must be stored, skipping the others is faster
-_TRIED, _PLAYED = 64, 40  # games that measure the shares, and random actions in each
+_TRIED, _PLAYED = 64, 40  # number of games that measure the shares; random actions in each game
 
 
 class EntryScratch(NamedTuple):
@@ -34,7 +34,7 @@ class EntryScratch(NamedTuple):
     # For each input its change or, for an alike input (see `alike_inputs`), its change minus the
     # change of the input before it; padded with zeros.
     steps: NDArray[np.int16]
-    words: NDArray[np.int64]  # the memory of `steps`, four numbers in each word
+    words: NDArray[np.int64]  # the memory of `steps`, with four of its numbers in each int64
 
 
 def make_entry_scratch(device: LearnerDevice, rows: int, inputs: int) -> EntryScratch:
@@ -127,7 +127,7 @@ def compare(
 
 @inlined
 def note(scratch: EntryScratch, mine: int, factors: Any, columns: Any, changes: Any) -> Any:
-    """Write columns and scaled values of the computed numbers that are not 0. Return the count."""
+    """Write the columns and scaled values of the nonzero computed numbers. Return their number."""
     words, steps, number = scratch.words[mine], scratch.steps[mine], 0
     for j in range(words.size):
         if words[j] != 0:

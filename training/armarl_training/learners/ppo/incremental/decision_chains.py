@@ -1,7 +1,7 @@
 """Chains of consecutive decisions of a seat in a game. A chain stays together in a minibatch.
 
 After the first decision of a chain, only the changes have to be read (`changes.entries_of`). Chains
-are short, so a minibatch has a few hundred of them, from as many games or seats.
+are short, so that a minibatch has a few hundred of them, from many games and seats.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-FEWEST = 256  # number of chains that a minibatch should have, if it has as many decisions
+FEWEST = 256  # target number of chains in a minibatch, if it has at least as many decisions
 
 
 class Chains(NamedTuple):
@@ -67,7 +67,7 @@ def chain_length(minibatch: int, steps: int, players: int) -> int:
 def _cut(
     chains: NDArray[np.int64], lengths: NDArray[np.int64], parts: int
 ) -> list[NDArray[np.int64]]:
-    """Split chains into parts with about equally many decisions."""
+    """Split chains into parts with about the same number of decisions."""
     ends = lengths[chains].cumsum()
     whole = int(ends[-1]) if ends.size else 0
     return np.split(chains, np.searchsorted(ends, whole * np.arange(1, parts) / parts))

@@ -123,7 +123,7 @@ class FirstLayer:
         return [seen[:, :units].contiguous().t(), bias[:units]], [critic.t(), bias[units:]]
 
     def begin(self, latest: LatestOutputs) -> None:
-        """Discard the latest observations and outputs, which belong to other weights."""
+        """Discard the latest observations and outputs, which were computed with other weights."""
         latest.kept[:] = 0
         latest.sums[:] = self._biases
 

@@ -1,4 +1,4 @@
-"""The compiled loops of `first_layer`: from changes to the first layer's outputs, and back."""
+"""The compiled loops of `first_layer`: the first layer's outputs, and gradients of its weights."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _hand_back(batch: FirstBackward, first: int, last: int) -> None:
 
 @inlined
 def _sort_by_column(batch: FirstBackward, first: int, last: int) -> None:
-    """Sort the changes of some rows by column, with the row of each.
+    """Sort the changes of some rows by column, and store the row of each change.
 
     On return, `places` contains the end of each column.
     """

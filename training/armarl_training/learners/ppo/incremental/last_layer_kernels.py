@@ -1,6 +1,6 @@
 """Compiled loops of `passes`.
 
-`learn` runs the last layers forward and backward. `act` runs all layers forward, in play.
+`learn` runs the last layers forward and backward. `act` runs all layers forward, during a rollout.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Learning(NamedTuple):
     loss_weights: LossWeights
     scratch: LossScratch
     layers: LastLayers
-    hidden: Floats  # (n, units of both), inputs of the last layers
+    hidden: Floats  # (n, units of both networks), inputs of the last layers
     values: Floats  # (2 * threads, 1 + players) scratch: actor's value, critic's logits
     slopes: Floats  # (2 * threads, 1 + players) scratch: gradients of `values`
-    hidden_gradients: Floats  # (n, units of both) output
+    hidden_gradients: Floats  # (n, units of both networks) output
     gradients: LastLayers  # output: the decisions' gradients are added to it
 
 
@@ -141,7 +141,10 @@ def act(batch: Acting, i: int, thread: int) -> None:
 
 @inlined
 def _through_hidden(found: Any, hidden: Hidden, inputs: Any) -> Any:
-    """Write the inputs of all later layers. Return the index of the last layer's first input."""
+    """Write the inputs of all layers after the first.
+
+    Return the index of the last layer's first input.
+    """
     units, place = hidden.units, 0
     for k in range(found.size):
         inputs[k] = found[k]

@@ -1,10 +1,10 @@
 """Passes through an actor and a critic that use only changes in their inputs.
 
 The first layer is in `first_layer`. The last layers compute only the logits of legal actions, and
-the backward pass changes only the gradients of these actions' weights. The layers between are
+the backward pass changes only the gradients of these actions' weights. The layers in between are
 matrix products as in `update.dense_passes`. `tests/training/test_incremental_passes.py` tests these
-passes against those of `dense_passes`. In play, the forward pass handles each position separately,
-so that threads can share the positions.
+passes against those of `dense_passes`. In a rollout, the forward pass handles each position
+separately, so that threads can share the positions.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class _LaterLayers:
         return Hidden(self._units, weights, biases, np.arange(place), self._tanh)
 
     def learn(self, found: torch.Tensor, part: MinibatchPart) -> SparseGradients:
-        """Run forward, loss and backward pass on a part of a minibatch."""
+        """Run the forward pass, the loss and the backward pass on a part of a minibatch."""
         rows, workspace, device = part.rows, part.workspace, self._device
         trail = self._later.forward(found, workspace)
         hidden = self._later.activate(trail[-1])

@@ -28,7 +28,10 @@ def suit(config: TrainingConfig, game: Game) -> bool:
 
 
 def _changes_little(config: TrainingConfig, game: Game) -> bool:
-    """Return whether few inputs change per decision of a chain, the first compared with zeros."""
+    """Return whether few inputs change per decision of a chain, on average.
+
+    The first decision of the chain is compared with zeros.
+    """
     players, shares = game.players, shares_of(game)
     if players * game.observation.size > np.iinfo(np.uint16).max:
         return False  # too many inputs for the dtype of `InputChanges.columns`

@@ -20,7 +20,7 @@ from armarl.core.verbs import PLAYING, Fixed, verbs
 from armarl_training.networks.integer_observations import IntegerObservations, keep_others, keep_row
 from armarl_training.networks.learner_devices import Array
 
-OVER = -1  # stands for the seat to move if the game is over
+OVER = -1  # value in place of the seat to move if the game is over
 # Maps features (n, size) and secrets (n, secrets) to the values of all seats, in [-1, 1], the
 # seat to move first: float32 (n, players).
 CriticValues = Callable[[Array, Array], Array]
@@ -85,7 +85,7 @@ def value_positions(batch: LookaheadPositions, i: int, thread: int) -> None:
 
 
 class LookAhead:
-    """A lookahead that tries actions on copies of states and lets a critic value the results."""
+    """A lookahead that tries actions on copies of states. A critic evaluates the results."""
 
     def __init__(self, game: Game, kept: IntegerObservations, reward: str) -> None:
         """Prepare for a reward of the game, given by name."""

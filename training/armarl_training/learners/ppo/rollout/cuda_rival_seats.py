@@ -2,8 +2,8 @@
 
 The lineups of the games that begin during a rollout are therefore drawn when the rollout begins,
 one for each place in the batch. The only opponents are those that the GPU can run: earlier
-versions, the scripted player in its styles, and the random player, the last two also with noise or
-a random opening.
+versions, the scripted player in its styles, and the random player. The scripted and the random
+player may have noise or a random opening.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from armarl_training.networks.learner_devices import Array, OnGpu
 LogitsOf = Callable[[NetworkPlayer], Logits]
 
 NO_STYLE = -1  # style of players that are not scripted
-NO_NOISE = -1.0  # noise of players without noise; their random numbers are not split in two
-NO_HABIT = -1  # action that means that the player itself decides
+NO_NOISE = -1.0  # noise of players without noise, whose random numbers are not split in two
+NO_HABIT = -1  # value in place of an action if the player itself decides
 
 
 class SeatChanges(NamedTuple):
@@ -80,12 +80,12 @@ class Habits(NamedTuple):
     held: NDArray[np.int64]  # (n,), the slots of the players to move
     openings: NDArray[np.int64]  # for each slot, the progress below which actions are random
     noises: NDArray[np.float64]  # for each slot, the share of random decisions, or NO_NOISE
-    draws: NDArray[np.float64]  # (n,), random numbers; written: those for the players' own choices
+    draws: NDArray[np.float64]  # (n,), random numbers; updated for the players' own choices
     actions: NDArray[np.int64]  # (n,) written: the random action, or NO_HABIT
 
 
 def follow_habit(batch: Habits, i: int, thread: int) -> None:
-    """Write a random action if a habit asks for one. See `OpeningPlayer` and `NoisyPlayer`."""
+    """Write a random action if a habit requires one. See `OpeningPlayer` and `NoisyPlayer`."""
     slot, draw = batch.held[i], batch.draws[i]
     random = verbs.progress(batch.states[i], batch.seats[i]) < batch.openings[slot]
     if batch.noises[slot] != NO_NOISE:
@@ -114,7 +114,7 @@ SELF = RivalTraits(NO_STYLE, is_network=True)  # the learner, or an earlier vers
 
 
 def traits_of(player: Any) -> RivalTraits:
-    """Return the properties that the GPU needs of a player of the configuration.
+    """Return the properties of an opponent from the configuration that the GPU needs to play it.
 
     The player may be wrapped in an `OpeningPlayer`, and the result in a `NoisyPlayer`.
 
@@ -137,7 +137,7 @@ def traits_of(player: Any) -> RivalTraits:
 
 
 class CudaRivals:
-    """Opponents on a GPU; see `Rivals`. Nothing between `begin` and `end` waits for the GPU."""
+    """Opponents on a GPU; see `Rivals`. No call between `begin` and `end` waits for the GPU."""
 
     def __init__(
         self,
@@ -161,13 +161,13 @@ class CudaRivals:
         self._device, self._pool, self._rng, self._draw = device, pool, rng, draw
         self._logits_of, self._advice = logits_of, advice
         styles = [player.style for player in advice.players] or [NO_STYLE]
-        self._advisers = device.put(np.array(styles, np.int64))  # one stand-in if there are none
+        self._advisers = device.put(np.array(styles, np.int64))  # one placeholder if there are none
         known = [traits_of(player) for player in pool.players] if pool.has_share else []
         self._any_scripted = len(advice) > 0 or any(rival.style != NO_STYLE for rival in known)
         self._any_habits = any(rival.has_habits for rival in known)
         self.lineups = device.put(pool.lineups(rng, games))
         self.recent: dict[str, deque[float]] = {}
-        self._members: list[tuple[int, Array]] = []  # slots, and the games they may play in
+        self._members: list[tuple[int, Array]] = []  # slots, and games of their players
         # For each slot, and last for the learner: the style, and whether the player is advised.
         self._styles, self._advised = device.put(
             np.array([[NO_STYLE], [len(advice) > 0]], np.int64)
@@ -214,9 +214,10 @@ class CudaRivals:
             self._noises = self._device.put(np.array([rival.noise for rival in slots]))
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """See `Rivals`. The same kernel runs scripted opponents, in the first adviser's place.
+        """See `Rivals`. The kernel of the advisers also runs scripted opponents.
 
-        No adviser runs for players that are not advised.
+        A scripted opponent takes the place of the first adviser. No adviser runs for players that
+        are not advised.
         """
         device, rivals = self._device, self._styles[held]
         self._scripted, self._draws = rivals != NO_STYLE, draws

@@ -148,7 +148,10 @@ class PPOGames:
         return self._device.array(outputs.float())
 
     def _logits_of(self, player: NetworkPlayer) -> Logits:
-        """Return an earlier version's function of logits. The first call makes its network."""
+        """Return the function from positions to an earlier version's logits.
+
+        The first call for a version creates its network.
+        """
         if player not in self._selves:
             pool = self.self_play.pool.players
             self._selves = {its: self._selves[its] for its in self._selves if its in pool}

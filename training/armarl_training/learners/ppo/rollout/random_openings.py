@@ -1,8 +1,7 @@
 """Random opening actions, so that the games begin differently.
 
-A policy that trains against scripted players meets the same openings again and again, and learns
-them by heart. The learner learns nothing from the random actions, but from all decisions after
-them.
+A policy that trains against scripted players meets the same openings again and again, and memorises
+them. The learner does not train on the random actions, only on its own decisions after them.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class EarlyRewards(NamedTuple):
     kind: int  # the second reward: an index into `Game.rewards`
     weight: float  # weight of the second reward, in [0, 1]
     returns: NDArray[np.float64]  # (2 * threads, players) scratch
-    rewards: NDArray[np.float32]  # (games, players) written; the first reward weighs 1 - weight
+    rewards: NDArray[np.float32]  # (games, players) updated; their own weight is 1 - `weight`
 
 
 def mix_early_rewards(batch: EarlyRewards, i: int, thread: int) -> None:
@@ -132,7 +132,7 @@ class SelfPlay:
             seed: seed of all randomness.
             looks: number of lookahead actions for each decision.
             advisers: scripted players that give advice at each decision.
-            openings: share of games that begin with random actions, and the maximum number of such
+            openings: share of games that begin with random actions, and the maximum number of these
                 actions in a game.
             device: device that plays the games. None: the CPU.
             logits_of: function that returns the network of an earlier version of the policy, on a

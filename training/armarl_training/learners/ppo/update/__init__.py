@@ -1,1 +1,1 @@
-"""PPO's update: minibatches, losses, passes, and the optimiser."""
+"""PPO's update: minibatches, losses, passes through the networks, and the optimiser."""

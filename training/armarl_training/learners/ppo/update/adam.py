@@ -23,7 +23,7 @@ FIRST, SECOND = "exp_avg", "exp_avg_sq"  # torch's names of the moments
 
 
 class Adam:
-    """A replacement for the steps of a torch Adam optimiser, with its settings and its state."""
+    """A replacement for the steps of torch's Adam that uses the optimiser's settings and state."""
 
     def __init__(
         self,

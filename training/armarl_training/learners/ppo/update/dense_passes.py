@@ -267,7 +267,7 @@ class PlainActorCritic:
 
 
 def _halves(numbers: torch.Tensor, weights: TensorPair) -> TensorPair:
-    """Split the outputs of a joint layer, or their gradients, into actor's and critic's."""
+    """Split a joint layer's outputs, or their gradients, into the actor's and the critic's."""
     units = len(weights[0])
     return numbers[..., :units], numbers[..., units:]
 

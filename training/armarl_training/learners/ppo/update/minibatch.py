@@ -38,8 +38,8 @@ class Batch(NamedTuple):
 
     seen: InputRows
     samples: Samples
-    # Takes the number of minibatches and the number of parts of a minibatch. Yields the parts of
-    # each minibatch. A part contains rows of the samples, int64 (n,).
+    # A function of the number of minibatches and the number of parts of a minibatch. It yields the
+    # parts of each minibatch. A part contains rows of the samples, int64 (n,).
     deal: Callable[[int, int], Iterator[Sequence[Array]]]
 
 

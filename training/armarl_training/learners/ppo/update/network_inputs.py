@@ -109,7 +109,7 @@ class InputReader:
         size: int,
         workspace: Workspace | None,
     ) -> torch.Tensor:
-        """Return the inputs as `privileged` does, in one compiled loop without other copies."""
+        """Return the inputs as `privileged` does, in one compiled loop without temporary copies."""
         if chosen is None:
             chosen = np.arange(len(features))
         place = workspace or Workspace(self._device.place)

@@ -33,7 +33,7 @@ def torch_alone(wanted: bool) -> Iterator[None]:
 
 
 class ThreadTeam:
-    """Threads in each of which torch runs single-threaded. The calling thread is one of them.
+    """Threads that each run torch single-threaded. The calling thread is one of them.
 
     Attributes:
         number: number of threads.
@@ -47,7 +47,7 @@ class ThreadTeam:
             self._pool = ThreadPoolExecutor(number - 1, name, lambda: torch.set_num_threads(1))
 
     def at_work(self) -> AbstractContextManager[None]:
-        """Return a context within which torch uses no threads of its own."""
+        """Return a context within which torch uses no worker threads."""
         return torch_alone(self.number > 1)
 
     def map(self, function: Callable[[S], T], parts: Sequence[S]) -> list[T]:
