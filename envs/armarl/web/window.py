@@ -366,8 +366,7 @@ def places_of(game: Game) -> list[tuple[str, ...]]:
 
 @lru_cache(maxsize=64)
 def _entries(game: Game) -> list[list[Any]]:
-    """Return for each action a list: notation, family number, number (`_number_of`), places.
-    """
+    """Return for each action a list: notation, family number, number (`_number_of`), places."""
     return [
         [game.actions.texts[action], family, _number_of(game, action), *places]
         for action, (family, places) in enumerate(
