@@ -2,9 +2,8 @@
 
 Two states that differ only in information hidden from a seat must look the same to that seat, in
 everything that the seat can get: observation, mask, info, reward, picture, error messages. A
-difference is a leak, and `find_leaks` returns where it is. `assert_no_leak` searches whole games
-for leaks: at every position, for every seat, it redeals the hidden information and compares the
-views.
+difference is a leak, and `find_leaks` returns all leaks. `assert_no_leak` searches whole games for
+leaks: at every position, for every seat, it redeals the hidden information and compares the views.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Lineups: the groups of players that meet, and their seats.
 
 An *entrant* is a player of a tournament. A *lineup* assigns an entrant to each side of the game, or
-to each seat if teams are mixed. It is played in several *arrangements*. Each arrangement gives a
-*table*, which has one entrant for each seat.
+to each seat if teams are mixed. A lineup plays every deal in several *arrangements*. Each
+arrangement gives a *table*, which has one entrant for each seat.
 """
 
 from __future__ import annotations

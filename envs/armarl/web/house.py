@@ -339,7 +339,7 @@ class House:
         if not table.is_over:
             raise RefusedError("finish this game first, or resign")
         n, about = table.game.players, table.about
-        came = [(seat - move_on) % n for seat in range(n)]  # the old seat of whoever gets each seat
+        came = [(seat - move_on) % n for seat in range(n)]  # for each new seat, the previous seat
         again = self._begin(
             table.game,
             [about.players[seat] for seat in came],

@@ -40,7 +40,7 @@ class Study:
             return self._page
 
     def progress(self) -> dict[str, Any]:
-        """Return the players that have finished, and how far the player that is thinking is."""
+        """Return the players that have finished, the player that is thinking, and its progress."""
         thinking = self._thinking
         return {
             "asked": list(self._opinions),
