@@ -125,7 +125,7 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
 
 
 def likeliest(tally: Tally, anchor: int = 0) -> Floats:
-    """Return ratings in Elo points relative to the anchor, (players,), without intervals."""
+    """Return the most likely ratings in Elo points relative to the anchor, (players,)."""
     players = tally.members.shape[2]
     strengths = _fit(_model(tally.members), tally.shares.sum(axis=0)[None])[0, :players]
     return np.asarray(ELO * (strengths - strengths[anchor]))

@@ -217,7 +217,7 @@ def _won(tally: Tally) -> Floats:
     The weight of a victory is the row player's share of the winning side, times the column player's
     share of the other sides.
     """
-    rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # shares of the other sides
+    rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # fractions of the other sides
     won = np.einsum("dtk,tki,tkj->dij", tally.shares, tally.members, rivals, optimize=True)
     return np.asarray(won)
 
@@ -276,7 +276,7 @@ def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
     for start in range(len(beats)):
         before: dict[int, int] = {}  # from each reached player to the player that was before it
         reached = [start]
-        for last in reached:  # grows inside the loop
+        for last in reached:  # the list grows inside the loop
             if beats[last, start]:
                 cycle = [last]
                 while cycle[-1] != start:

@@ -14,8 +14,8 @@ from armarl.core.verbs import PLAYING
 from armarl.matches.recording import Recorder
 from armarl.matches.records import RecordError, read_unfinished
 
-_ONLY = np.zeros(1, np.int64)  # index of the only game
-_MOST_BYTES = 1 << 25  # maximum size of a record; a custom chart may be half of it
+_ONLY = np.zeros(1, np.int64)  # index of the game in a batch of one
+_MOST_BYTES = 1 << 25  # maximum bytes of a record; a custom chart may be half of it
 _ENDINGS = (b"end ", b"cut ", b"stopped")
 
 

@@ -25,7 +25,7 @@ _AT_ONCE = 16  # number of positions between two calls of `progress`
 def thoughts_of(
     record: Record, player: Player, progress: Callable[[int, int], None] | None = None
 ) -> list[Thoughts | None]:
-    """Return a player's thoughts on a recorded game, as `think_over` does for players and names."""
+    """Return a player's thoughts on a recorded game. `think_over` also takes a player's name."""
     check_variant(player, record.game)
     game, count = record.game, len(deciders(record))
     if not isinstance(player, Thinker):

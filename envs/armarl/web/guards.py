@@ -50,7 +50,7 @@ class Bucket:
 
 
 class Guards:
-    """ASGI middleware that refuses requests from other sites, large requests and rapid requests.
+    """ASGI middleware that refuses requests from other sites, large requests and too many requests.
 
     The Host header of a request must be one of `hosts`. Otherwise another site could reach this
     server under its own host name (DNS rebinding). A request that changes something must come from

@@ -185,7 +185,7 @@ class House:
         return list((ranked | {s: w for s, w in rest.items() if s not in ranked}).items())
 
     def _make_player(self, spec: str, game: Game) -> Player:
-        """Make a player that `players` lists.
+        """Make a player if `players` lists it.
 
         Raises:
             RefusedError: `players` does not list the player.

@@ -220,7 +220,7 @@ class Server:
         except ValueError as error:  # the error may quote the file, which contains secrets
             tell(f"table {visit.visitor.table} cannot be read: {error}")
             raise RefusedError("this game's file is damaged; the server's log says more") from error
-        self._let_players_move(table)  # after a restart
+        self._let_players_move(table)  # necessary after a restart of the server
         return table
 
     async def _setup(self, visit: _Visit) -> Response:
