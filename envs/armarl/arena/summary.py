@@ -217,7 +217,7 @@ def _won(tally: Tally) -> Floats:
     The weight of a victory is the row player's share of the winning side, times the column player's
     share of the other sides.
     """
-    rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # fractions of the other sides
+    rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # shares of the other sides
     won = np.einsum("dtk,tki,tkj->dij", tally.shares, tally.members, rivals, optimize=True)
     return np.asarray(won)
 
