@@ -2,8 +2,8 @@
 
 Two states that differ only in information hidden from a seat must look the same to that seat, in
 everything that the seat can get: observation, mask, info, reward, picture, error messages. A
-difference is a leak, and `find_leaks` locates it. `assert_no_leak` searches whole games for leaks:
-at every position, for every seat, it redeals the hidden information and compares the views.
+difference is a leak, and `find_leaks` returns all leaks. `assert_no_leak` searches whole games for
+leaks: at every position, for every seat, it redeals the hidden information and compares the views.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
 
     Args:
         look: a function from a state to everything that the seat can get, by name: numbers, text,
-            arrays, and lists and dictionaries of them. See `views_of` and `views_of_env`.
+            arrays, and lists and dictionaries of these types. See `views_of` and `views_of_env`.
         one: a state.
         other: a state that differs from `one` only in information hidden from the seat.
 
@@ -144,7 +144,7 @@ def assert_no_leak(
     Args:
         game: a variant, or the name of a game with its `options`.
         games: number of games.
-        every: the number n if every n-th position is checked. 1 checks all positions.
+        every: distance between two checked positions. 1 checks all positions.
         seed: seed of the games. The same seed repeats the games exactly.
         look: function from the game, an array of one state, and a seat to everything that the seat
             can get about the state. Default: `views_of`.

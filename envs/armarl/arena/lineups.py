@@ -1,7 +1,8 @@
 """Lineups: the groups of players that meet, and their seats.
 
-A *lineup* assigns a player to each side of the game, or with mixed teams to each seat. It is played
-in several *arrangements*. Each arrangement gives a *table*: one entrant per seat.
+An *entrant* is a player of a tournament. A *lineup* assigns an entrant to each side of the game, or
+to each seat if teams are mixed. A lineup plays every deal in several *arrangements*. Each
+arrangement gives a *table*, which has one entrant for each seat.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MOST_LINEUPS = 100_000  # maximum number of lineups in a tournament
 # Maximum number of players in a tournament. With this many players, computing the confidence
 # intervals of all pairs takes a minute or two on one core.
 MOST_ENTRANTS = 100
-_ALL_UP_TO = 3  # maximum number of places for which all arrangements are always played
+_ALL_UP_TO = 3  # with up to this many places, all arrangements are always played
 
 
 def lineups(
@@ -29,7 +30,7 @@ def lineups(
 ) -> list[Lineup]:
     """Return the lineups of a tournament as tuples of entrant numbers.
 
-    Places are sides of the game, or seats with mixed teams. If there are fewer entrants than
+    A place is a side of the game, or a seat if teams are mixed. If there are fewer entrants than
     places, one entrant also fills all spare places. There is a lineup for each choice of this
     entrant, such as A A B and A B B.
 
@@ -38,7 +39,7 @@ def lineups(
         game: the variant that is played.
         kind: "round-robin": every group of entrants meets. "ladder": only neighbours in the given
             order meet. "field": the first entrant meets the others, which never meet without it.
-        mixed: whether every seat has its own entrant, so that partners are different players.
+        mixed: whether each seat is a place, so that partners may be different players.
 
     Raises:
         ValueError: there are fewer than 2 entrants or more than MOST_ENTRANTS, the kind is
@@ -81,9 +82,10 @@ def _refuse_too_many(entrants: int, number: int) -> None:
 def tables(lineup: Lineup, game: Game, mixed: bool = False, every: bool = False) -> list[Lineup]:
     """Return the arrangements of a lineup. Each is a tuple with the entrant in each seat.
 
-    For up to 3 places, for repeated entrants, for mixed teams and with `every`, all arrangements
-    are returned. For 4 different entrants the arrangements form a Latin square: each entrant has
-    every place once, and directly follows each other entrant once (Williams, 1949).
+    All arrangements are returned if there are up to 3 places, an entrant is repeated, teams are
+    mixed, or `every` is true. For 4 different entrants the arrangements otherwise form a Latin
+    square: each entrant has every place once, and directly follows each other entrant once
+    (Williams, 1949).
 
     Example:
         >>> from armarl import make_game
@@ -120,8 +122,8 @@ def _places(game: Game, mixed: bool) -> int:
 def _filled(group: Lineup, places: int) -> list[Lineup]:
     """Return the lineups of a group of entrants, sorted.
 
-    If the group has fewer members than places, there is one lineup per member, which fills all
-    spare places.
+    If the group has fewer members than places, there is one lineup for each member. In it, this
+    member also fills all spare places.
     """
     if len(group) == places:
         return [group]

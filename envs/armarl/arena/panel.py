@@ -2,8 +2,8 @@
 
 One opponent is not enough. A policy can memorise how to beat a deterministic opponent, and a player
 that beats one opponent may lose to a weaker one. The panel has weak and strong players, with and
-without randomness. Some panel players are *held out*: never train against them, only measure
-against them. A game adds its own players (`PANEL` and `HELD_OUT` in its `rivals` module).
+without randomness. Some members are *held out*: never train against them, only measure against
+them. A game can add members (`PANEL` and `HELD_OUT` in its `rivals` module).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VARIED_HELD_OUT = ("greedy:first_random=2",)
 
 @dataclass(frozen=True)
 class Member:
-    """A panel player: its specification, and whether it must not be used in training."""
+    """A member of a panel: a player's specification, and whether training must not use it."""
 
     player: str
     held_out: bool = False
@@ -99,7 +99,7 @@ def play_panel(
         seed: the seed. The same seed repeats the result exactly. The match against member `k` has
             the seed `seed + k`.
         workers: as in `play_match`.
-        progress: as in `play_match`. Its counts start again with each match.
+        progress: as in `play_match`. The counts start again with each match.
         records: as in `play_match`.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Play tournaments: in parallel, and from where they were after an interruption.
+"""Play tournaments in parallel, and resume tournaments that were interrupted.
 
 Deal `k` of a tournament is the same for every lineup, and every lineup plays it in all its
-arrangements. Only the deals vary by chance, so ratings are bootstrapped over the deals.
+arrangements. Only different deals are independent, so ratings are bootstrapped over the deals.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Job(NamedTuple):
     sitting: Sitting
     digests: Digests
     lineup: int
-    number: int  # index of the `Sitting` (a group of tables) within the lineup
+    number: int  # index of the sitting among the sittings of the lineup
     seed: int
     first: int
     last: int
@@ -58,22 +58,22 @@ def play_tournament(
     progress: Callable[[int, int], None] | None = None,
     enough: Callable[[Tournament], bool] | None = None,
 ) -> Tournament:
-    """Play a tournament, or the missing games of a tournament that was stopped.
+    """Play a tournament, or the missing games of a tournament in a folder.
 
     Args:
         game: a game, or a game's name for its default options.
-        players: specifications, paths or `Player`s. A player may take part twice.
+        players: specifications, paths or `Player` objects. A player may be in the list twice.
         deals: number of deals that each lineup plays in all its arrangements.
         kind: "round-robin", "ladder" or "field", see `lineups.lineups`.
-        mixed: whether partners may be different players.
-        every: whether to play all arrangements even for 4 places.
+        mixed: whether partners may be different players, see `lineups.lineups`.
+        every: whether to play all arrangements even for 4 places, see `lineups.tables`.
         seed: the seed. The same seed repeats the tournament exactly.
         workers: number of processes, or a cluster.
         folder: folder for results and records. If it already contains this tournament, the
             tournament is resumed. Without a folder, nothing is saved.
         records: whether to save a record of every game in the folder.
         progress: function that is called with the number of finished games and of all games.
-        enough: function that takes the tournament and returns whether to stop. It is called
+        enough: function that takes the tournament so far and returns whether to stop. It is called
             whenever all lineups have played the same deals.
 
     Raises:
@@ -132,7 +132,7 @@ def _jobs(
     store: Store,
     record: bool,
 ) -> list[_Job]:
-    """Return the jobs not played yet, sorted by deal, so that a stopped tournament is balanced."""
+    """Return the jobs with missing games, by deal, so that a stopped tournament is balanced."""
     game, jobs = planned.game, []
     options = {"players": game.players, **game.options}
     at_once = entrants.deals_at_once(DEALS_AT_ONCE)
@@ -162,7 +162,7 @@ def _digests(names: Sequence[str], players: Sequence[Player]) -> Digests:
 
 
 def _refuse_replaced(job: _Job, players: Sequence[Player]) -> None:
-    """Raise ArenaError if a policy has changed since the tournament began."""
+    """Raise ArenaError if the weights of a policy have changed since the tournament began."""
     for name, holder in {
         pair
         for table in job.sitting.tables

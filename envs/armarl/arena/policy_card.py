@@ -1,7 +1,7 @@
 """Cards of saved policies: their checked metadata. `policy_card_text` formats cards as text.
 
-A file may come from a stranger, and most of its metadata is checked only here. `read_card` leaves
-out missing entries and refuses entries of the wrong type.
+A policy's file may come from a stranger, and most of its metadata is checked only here. `read_card`
+refuses entries of the wrong type. Most entries may be missing.
 
 A training curve has one row per evaluation during training. The opponents in these evaluations are
 called anchors.
@@ -25,8 +25,8 @@ from armarl.policies.safetensors_file import PolicyError
 from armarl.policies.saved_policy import policy_file, read_policy
 from armarl.policies.weight_kinds import weight_kind
 
-WINS = "wins/"  # a row of a training curve has the win rate against an anchor under "wins/ANCHOR"
-_LARGEST = 1e15  # numbers in metadata must have smaller absolute values
+WINS = "wins/"  # a curve's row has the win rate against an anchor under the key "wins/ANCHOR"
+_LARGEST = 1e15  # all numbers in metadata must have a smaller absolute value
 _KINDS: Mapping[type, str] = {
     int: "a whole number",
     float: "a number",
@@ -49,9 +49,9 @@ class Training(NamedTuple):
         minutes: total training time in minutes.
         threads: number of threads.
         share: fraction of the training games that had opponents, 0 to 1.
-        rivals: for each opponent, its fraction of the games with opponents.
-        head_start: the policy from which training started, or the teacher whose games it imitated
-            first, or both, as text.
+        rivals: for each opponent, its fraction of the training games that had opponents.
+        head_start: the policy from which training started, or the number of games of a teacher
+            that it imitated first, or both, as text.
         curve: results against the anchors during training.
         hardware: the hardware of the run.
     """
@@ -97,7 +97,7 @@ class Card:
         players: the number of players.
         options: the game's options.
         learnt_version: the version of the game under which the policy was trained.
-        plays: one sentence on how the policy chooses actions.
+        plays: a description of how the policy chooses actions.
         network: the widths of the layers of each part of the network.
         parameters: number of weights.
         training: the policy's training.
@@ -186,7 +186,7 @@ def _found(said: Any, place: str, kind: type[T]) -> T | None:
 
 
 def _checked(value: Any, place: str, kind: type[T]) -> T:
-    """Check the type of a value and return the value. An int is valid where a float is needed.
+    """Return a value if it has the right type. An int is valid where a float is needed.
 
     Raises:
         ValueError: the value is of another type, NaN, or too large.
@@ -212,7 +212,7 @@ def _texts(said: Any, place: str) -> list[str]:
 
 
 def _numbers(said: Any, place: str) -> dict[str, float]:
-    """Return the numbers of a JSON object by name, or {} if it is missing."""
+    """Return the numbers of a JSON object by name, or {} if the object is missing."""
     return {
         name: _checked(number, f"{place}.{name}", float)
         for name, number in (_found(said, place, dict) or {}).items()
@@ -220,7 +220,7 @@ def _numbers(said: Any, place: str) -> dict[str, float]:
 
 
 def _widths(metadata: Any) -> dict[str, list[int]]:
-    """Return the widths of the network's layers by part. Files of the first format lack them."""
+    """Return the widths of the network's layers by part, or {} for files of the first format."""
     parts: dict[str, Any] = _found(metadata, "network", dict) or {}
     return {
         part: [_checked(width, "network", int) for width in _checked(found, "network", list)]
@@ -287,7 +287,7 @@ def _strength(metadata: Any) -> list[Measured]:
 def _met(metadata: Any) -> set[str]:
     """Return the names of players that training used: opponents, the teacher and advisers.
 
-    The names have the form that matches use for players.
+    The names have the same form as the names of players in match results.
     """
     config = "training.config"
     players = _numbers(metadata, f"{config}.opponents.players")
@@ -315,7 +315,7 @@ def _standing(said: Any) -> Standing:
 
 
 def _again(path: Path) -> str | None:
-    """Return a command that trains a similar policy. None if the policy's origin is unknown."""
+    """Return a command that trains a similar policy, or None if the policy's origin is unknown."""
     shipped = {file: name for name, file in shipped_policies().items()}
     if path in shipped:
         return f"armarl train {shipped[path]}"

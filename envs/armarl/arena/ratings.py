@@ -1,25 +1,26 @@
 """Ratings: player strengths estimated from game results, with 95 % intervals.
 
-The model is Luce's choice model, the first stage of Plackett and Luce: side `k` wins with a
-probability proportional to `exp(strength + seat)`. The strength is the mean over the side's
-players, and `seat` is the value of the seat. A shared victory is split among the winning sides. A
-weak prior adds a tenth of a drawn game at every table, so that the ratings of players that won or
-lost every game are finite.
+The model is Luce's choice model, the first stage of the Plackett-Luce model: a side wins with a
+probability proportional to `exp(strength + seat)`. The strength of a side is the mean strength of
+its players, and `seat` is the value of its place at the table. A shared victory is split among the
+winning sides. A weak prior adds a tenth of a drawn game at every table, so that the ratings of
+players that won or lost every game are finite.
 
 The games of a deal are not independent, because they share the luck of the deal. The bootstrap
 (Efron, 1979) therefore resamples whole deals. The standard error of a rating is the spread of its
 resampled values. If one side won nearly every game, the deals hardly differ and this spread is
-meaningless. The bootstrap's error is then mixed with the likelihood's error, which assumes
-independent games. The less information the games have, the more the likelihood's error weighs. The
-mixture is used only if it lengthens the interval.
+meaningless. The bootstrap's error is therefore mixed with the likelihood's error, which assumes
+independent games. The less information the games contain, the more the likelihood's error weighs.
+The mixture is used only if it lengthens the interval.
 
-An interval contains all ratings whose profile likelihood is high enough. The threshold follows
-Student's distribution for the number of deals, widened by the ratio of the error to the
-likelihood's error. So an interval is asymmetric if the likelihood is. If the games do not limit a
-rating, its interval ends 5000 points from the rating. `scripts/checks/rating_coverage.py` measures
-the coverage of these intervals. (Small pilots also tried percentile and bootstrap-t intervals.
-Their coverage was lower where one player wins nearly all games. The packages choix and openskill
-were not tried: according to their documentation, neither models seats and deals.)
+An interval contains all ratings whose profile likelihood is above a threshold. The threshold
+follows from Student's distribution for the number of deals, and from the ratio of the error to the
+likelihood's error. So an interval is asymmetric if the likelihood is asymmetric. If the games do
+not limit a rating, its interval ends 5000 points from the rating.
+`scripts/checks/rating_coverage.py` measures the coverage of these intervals. (Small pilot studies
+also tried percentile and bootstrap-t intervals. Their coverage was lower where one player wins
+nearly all games. The packages choix and openskill were not tried: according to their documentation,
+neither models seats and deals.)
 
 The ratings depend only on the summed victory shares of each side, for each deal and table.
 """
@@ -38,23 +39,23 @@ Floats = NDArray[np.float64]
 ELO = 400 / math.log(10)  # Elo points of one unit of strength
 DRAWN = 0.1  # number of drawn games that the prior adds to every table
 RESAMPLES = 1000  # default number of bootstrap resamples
-LEAST_DEALS = 2  # minimum, because one deal does not show how much deals differ
+LEAST_DEALS = 2  # minimum number of deals; one deal does not show how much deals differ
 LEVEL = 0.95  # coverage of the intervals
 _RIDGE = 1e-6  # weight of a penalty that fixes the mean strength, but not strength differences
-# Newton's method: maximum number of steps, then maximum step and precision in units of strength.
+# Newton's method: maximum number of steps, then longest step and precision in units of strength.
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7
 _WIDEST = 5000 / ELO  # maximum distance of an interval's end from the rating, in units of strength
 _DOUBT = 4.0  # information (1 / variance) at which the two errors are weighted equally, see `trust`
 _CLOSE_END = 1e-4  # precision of an interval's end, in units of strength
-AT_ONCE = 1 << 25  # maximum number of floats in one portion of an array that is processed in parts
+AT_ONCE = 1 << 25  # maximum number of floats in an array; larger arrays are processed in portions
 _LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # lower bounds of a divisor and a logarithm's argument
 
 
 class Tally(NamedTuple):
     """The results of a tournament, in the form that ratings need.
 
-    A *table* is one way to seat the players. If a deal was not played at a table, the shares of
-    this deal and table are 0.
+    A *table* is one way to seat the players. If a deal was not played at a table, the shares for
+    this deal and this table are 0.
 
     Attributes:
         members: each player's share of each side's strength, (tables, sides, players).
@@ -91,7 +92,7 @@ class Ratings:
 
     Attributes:
         players: ratings relative to the anchor, (players,). The anchor has exactly 0.
-        differences: rating of the row's player minus that of the column's, (players, players).
+        differences: rating of the row's player minus rating of the column's, (players, players).
         seats: value of each place relative to the mean of all places, (sides,).
     """
 
@@ -124,14 +125,14 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
 
 
 def likeliest(tally: Tally, anchor: int = 0) -> Floats:
-    """Return ratings in Elo points relative to the anchor, (players,), without intervals."""
+    """Return the most likely ratings in Elo points relative to the anchor, (players,)."""
     players = tally.members.shape[2]
     strengths = _fit(_model(tally.members), tally.shares.sum(axis=0)[None])[0, :players]
     return np.asarray(ELO * (strengths - strengths[anchor]))
 
 
 def _contrasts(players: int, sides: int, anchor: int) -> Floats:
-    """Return contrasts as rows, (contrasts, parameters).
+    """Return all contrasts (linear combinations of the parameters), (contrasts, parameters).
 
     The contrasts are the ratings relative to the anchor, the differences of pairs, and the seats'
     values relative to their mean.
@@ -182,7 +183,7 @@ class _Model(NamedTuple):
 
     @property
     def portion(self) -> int:
-        """Number of tallies that are fitted in one batch, limited to keep the arrays small."""
+        """Maximum number of tallies to fit in one batch, so that the arrays stay small."""
         tables, sides, size = self.design.shape
         return int(max(1, AT_ONCE // (tables * sides * size + size * size)))
 
@@ -199,7 +200,7 @@ def portions(count: int, size: int) -> list[slice]:
 
 
 def _fit(model: _Model, totals: Floats, start: Floats | None = None) -> Floats:
-    """Return the most likely parameters of many tallies, (batch, parameters), by Newton's method.
+    """Return the most likely parameters for many tallies, (batch, parameters), by Newton's method.
 
     Args:
         model: the model.
@@ -242,9 +243,9 @@ def _chances(model: _Model, strengths: Floats) -> Floats:
 
 
 def _information(model: _Model, expected: Floats, chances: Floats) -> Floats:
-    """Return the negated second derivatives of the log likelihood.
+    """Return the negated second derivatives of the log likelihood, (batch, parameters, parameters).
 
-    These derivatives are the covariances of the design's rows, summed over the tables.
+    They are the covariances of the design's rows, weighted by games and summed over the tables.
     """
     size, weights = model.design.shape[2], expected.reshape(len(expected), 1, -1)
     whole = (model.rows.T * weights) @ model.rows
@@ -260,7 +261,7 @@ def _with_intervals(tally: Tally, rows: Floats, resamples: int, seed: int) -> Es
     best = _fit(model, totals)[0]
     independent = _independent_errors(model, totals, best, rows)
     spread = _bootstrapped_errors(model, shares, best, rows, resamples, seed)
-    # The weight of the bootstrap's error. It is near 0 if few games were decisive.
+    # The weight of the bootstrap's error, which is near 0 if few games were decisive.
     trust = 1 / (1 + _DOUBT * independent**2)
     mixed = np.sqrt(trust * spread**2 + (1 - trust) * independent**2)
     error = np.maximum(spread, mixed)
@@ -307,9 +308,9 @@ def _highest(
 ) -> Floats:
     """Return the upper end of each contrast's interval.
 
-    At this end, the log likelihood is lower than its maximum by `drop`. This difference is convex
-    in the contrast, so Newton's method converges. After its first step it approaches the end from
-    above.
+    At this end, the log likelihood is lower than its maximum by `drop`. The decrease is a convex
+    function of the contrast, so Newton's method converges. After its first step, Newton's method
+    approaches the end from above.
     """
     free = np.flatnonzero(rows.any(axis=1))  # the row of the anchor's own rating is all zeros
     widest = rows @ best + _WIDEST

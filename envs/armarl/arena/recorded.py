@@ -16,14 +16,14 @@ from armarl.matches.records import Record
 def recorded_tournaments(records: Iterable[Record]) -> list[Tournament]:
     """Make a tournament from the recorded games of each variant.
 
-    All games under one name in the records belong to one player. Games with the same first position
-    count as one deal. A game that was stopped has no result and is left out.
+    The same name in several records means the same player. Games with the same first position count
+    as one deal. A game that was stopped has no result and is left out.
 
     Args:
         records: the games, from `read_records`.
 
     Returns:
-        A tournament for each variant, in the order of the records, for `summarise`.
+        A tournament for each variant, in the order of the records. `summarise` rates its players.
 
     Raises:
         ValueError: the games of a variant have more than MOST_ENTRANTS players.

@@ -74,7 +74,7 @@ def html(summary: Summary) -> str:
 
 
 def _ratings_plot(summary: Summary) -> str:
-    """Plot each player's rating as a dot with its interval, the strongest player on top."""
+    """Return a plot with each player's rating and interval, the strongest player on top."""
     ratings, names = summary.ratings.players, summary.tournament.players
     low, high = float(ratings.low.min()), float(ratings.high.max())
     margin = max(20.0, 0.05 * (high - low))
@@ -113,7 +113,7 @@ def _ratings_table(summary: Summary) -> str:
 
 
 def _pairs_table(summary: Summary) -> str:
-    """Return the matrix of scores, with scores above one half in blue and others in red."""
+    """Return the table of scores, with scores above one half in blue and others in red."""
     names, order, scores = summary.tournament.players, summary.order(), summary.scores
     rows = []
     for n, i in enumerate(order):
@@ -163,7 +163,7 @@ def _places_table(summary: Summary) -> str:
 
 
 def _lengths_plot(summary: Summary) -> str:
-    """Plot the distribution of game lengths."""
+    """Return a plot of the distribution of game lengths."""
     lengths = summary.lengths
     low, high = int(lengths.min()), int(lengths.max()) + 1
     counts, edges = np.histogram(lengths, bins=min(_BARS, high - low), range=(low, high))
@@ -188,7 +188,7 @@ def _games(count: int) -> str:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return about eight round numbers within a range, as marks of an axis."""
+    """Return about eight round numbers in a range, for the ticks of an axis."""
     rough = (high - low) / 8
     size = 10 ** np.floor(np.log10(rough))
     step = size * min((1, 2, 5, 10), key=lambda n: abs(n * size - rough))

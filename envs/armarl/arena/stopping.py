@@ -1,9 +1,10 @@
 """A sequential test that decides whether a player is stronger than another, and when to stop.
 
 This is a generalised sequential probability ratio test (GSPRT) on deals. The scores of a deal's
-games are correlated, so the test uses the mean score of each deal. It assumes no distribution of
-these mean scores. The likelihood ratio of two means compares the most likely distributions with
-these means (Van den Bergh, 2019; Fishtest uses this test for pairs of chess games).
+games are correlated, so the test uses the mean score of each deal. It does not assume that these
+mean scores have a particular distribution. To compare two hypotheses about their mean, it compares
+the most likely distributions with these two means (Van den Bergh, 2019; Fishtest uses this test for
+pairs of chess games).
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ Floats = NDArray[np.float64]
 # Limit of `elo0` and `elo1`. At a larger lead, the weaker player wins less than one game in ten
 # thousand.
 MOST_ELO = 2000.0
-_LEAST_DEALS = 8  # minimum to decide: fewer deals do not show the distribution of scores
-_STEPS = 60  # bisection steps
-# Weight of two pseudo-deals with the scores 0 and 1. They keep these scores possible even if no
-# real deal has them.
+_LEAST_DEALS = 8  # minimum for a decision; fewer deals do not show how scores vary
+_STEPS = 60  # number of bisection steps
+# Weight of each of two pseudo-deals, with the scores 0 and 1. They keep these scores possible even
+# if no real deal has them.
 _SPARE = 1e-3
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The state of the test.
+    """The state of the test whether player A is stronger than player B.
 
     Attributes:
-        decided: True if A is stronger by `elo1`, False if A is not stronger by more than `elo0`,
-            None if the test needs more deals.
-        ratio: log likelihood ratio.
+        decided: True if the test decides for A, False if it decides against A, None if it needs
+            more deals.
+        ratio: log likelihood ratio of the leads `elo1` and `elo0`.
         low: the test decides against A if the ratio is at most `low`.
         high: the test decides for A if the ratio is at least `high`.
         deals: number of deals so far.
-        score: A's mean score.
+        score: A's mean score over these deals.
     """
 
     decided: bool | None
@@ -56,7 +57,7 @@ def is_stronger(
     alpha: float = 0.05,
     beta: float = 0.05,
 ) -> Verdict:
-    """Test whether A is stronger than B, using A's mean score in each deal.
+    """Test whether player A is stronger than player B.
 
     Args:
         scores: A's mean score in each deal, in [0, 1], in the order of play.
@@ -104,7 +105,7 @@ def expected_score(elo: float) -> float:
 
 
 def log_likelihood_ratio(scores: Sequence[float], mean0: float, mean1: float) -> float:
-    """Return the log likelihood ratio of the scores: mean `mean1` against mean `mean0`."""
+    """Return the log likelihood ratio of the scores for the means `mean1` and `mean0`."""
     values, counts = np.unique(np.asarray([0.0, 1.0, *scores]), return_counts=True)
     weights = counts.astype(float)
     weights[[0, -1]] -= 1 - _SPARE
@@ -113,7 +114,7 @@ def log_likelihood_ratio(scores: Sequence[float], mean0: float, mean1: float) ->
 
 
 def _likeliest(values: Floats, part: Floats, mean: float) -> Floats:
-    """Return the distribution on `values` with the mean `mean` under which `part` is most likely.
+    """Return the distribution on `values`, with mean `mean`, under which `part` is most likely.
 
     The distribution is `part / (1 + x (values - mean))`. `x` is found by bisection.
 

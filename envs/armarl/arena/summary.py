@@ -1,4 +1,4 @@
-"""The outcome of a tournament: ratings, pair scores, cycles, values of places, game lengths."""
+"""The outcome of a tournament: ratings, scores of pairs, cycles, places and game lengths."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from armarl.arena.tournament import Tournament
 from armarl.common.csv_table import csv_text
 from armarl.matches.standings import wilson_interval
 
-ANCHOR = "random"  # the player with rating 0; without this player, the first one has rating 0
+ANCHOR = "random"  # the player with rating 0; without this player, the first player has rating 0
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Summary:
     Attributes:
         tournament: the tournament.
         anchor: number of the player with rating 0.
-        ratings: the ratings.
+        ratings: the ratings of the players, and the values of places.
         games: number of games of each player, (players,).
-        scores: share of victories of the row's player against the column's, (players, players).
-            NaN for players that have not met.
+        scores: share of victories of the row's player against the column's player,
+            (players, players). NaN for players that have not met.
         cycles: tuples of players in which each player beats the next, and the last beats the
-            first. The 95 % interval of each of these scores is above one half.
+            first. "Beats" means that the 95 % interval of the score is above one half.
         places: each place's share of the victories, (sides,).
         lengths: number of actions of each game, (games,).
         cut: number of games that the rules cut short, without a winner.
@@ -57,16 +57,16 @@ class Summary:
     cut: int
 
     def order(self) -> list[int]:
-        """Return the players, strongest first."""
+        """Return the numbers of the players, strongest first."""
         return [int(i) for i in np.argsort(-self.ratings.players.value, kind="stable")]
 
     def next_below(self) -> list[tuple[int, int | None]]:
-        """Return pairs of a player and the next weaker one (None at the end), strongest first."""
+        """Return pairs of a player and the next weaker player (or None), strongest first."""
         order = self.order()
         return list(zip(order, [*order[1:], None], strict=True))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the summary as plain JSON types, without the single games."""
+        """Return the summary as plain JSON types, without the individual games."""
         names = self.tournament.players
         return {
             "variant": self.tournament.game.variant,
@@ -106,7 +106,7 @@ class Summary:
         }
 
     def csv(self) -> str:
-        """Return the ratings as CSV, one line per player."""
+        """Return the ratings as CSV, with a header and one line per player."""
         rows = self.as_dict()["players"]
         return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
@@ -192,7 +192,7 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
 def stronger(tournament: Tournament, **options: float) -> Verdict:
     """Test whether the first player is stronger than the second.
 
-    The test uses the deals in which one of the two won or shared a victory against the other.
+    The test uses only the deals in which one of the two won or shared a victory against the other.
 
     Args:
         tournament: the tournament.
@@ -212,7 +212,7 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
 
 
 def _won(tally: Tally) -> Floats:
-    """Return the row player's victories over the column's player, (deals, players, players).
+    """Return the victories of the row's player over the column's, (deals, players, players).
 
     The weight of a victory is the row player's share of the winning side, times the column player's
     share of the other sides.
@@ -223,7 +223,7 @@ def _won(tally: Tally) -> Floats:
 
 
 def _scores(tally: Tally) -> Estimates:
-    """Estimate the share of victories of the row's player against the column's.
+    """Estimate the share of victories of the row's player against the column's player.
 
     Only games in which the two players are on different sides count.
     """
@@ -247,8 +247,8 @@ def _parts(victories: Callable[[], Iterable[tuple[Floats, Floats]]], deals: int)
 
     Args:
         victories: function that returns a new iterable at each call. Each item is for the next
-            portion of the deals: the victories won, and all victories. The first axis of both
-            arrays is the deals.
+            portion of the deals: an array with the victories won, and an array with all victories.
+            The first axis of both arrays is the deals.
         deals: number of deals.
     """
     sums = [(won.sum(axis=0), of.sum(axis=0)) for won, of in victories()]
@@ -268,15 +268,15 @@ def _parts(victories: Callable[[], Iterable[tuple[Floats, Floats]]], deals: int)
 
 
 def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
-    """Return a shortest cycle through each player that is in a cycle.
+    """Return a shortest cycle through each player that is part of a cycle.
 
-    Each cycle begins with its smallest number and is returned only once.
+    Each cycle begins with its smallest player number and is returned only once.
     """
     found = set()
     for start in range(len(beats)):
-        before: dict[int, int] = {}  # from each reached player to the player that first beat it
+        before: dict[int, int] = {}  # from each reached player to the player that was before it
         reached = [start]
-        for last in reached:  # grows inside the loop
+        for last in reached:  # the list grows inside the loop
             if beats[last, start]:
                 cycle = [last]
                 while cycle[-1] != start:
@@ -292,6 +292,6 @@ def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
 
 
 def _entry(estimates: Estimates, at: Any) -> dict[str, float]:
-    """Return an estimate and its interval, rounded so that the difference of equal players is 0."""
+    """Return an estimate and its interval, rounded so that equal players differ by exactly 0."""
     columns = {"value": estimates.value, "low": estimates.low, "high": estimates.high}
     return {name: round(float(column[at]), 9) + 0.0 for name, column in columns.items()}

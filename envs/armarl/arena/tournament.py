@@ -10,10 +10,12 @@ from armarl.arena.lineups import Lineup, lineups, members, tables
 from armarl.arena.ratings import Tally
 from armarl.core.game import Game
 
-# Number of deals in a job that plays all tables. The number is fixed, because the rounding of a
-# network's outputs depends on the batch size, and the same tournament must repeat exactly.
+# Number of deals in a job that plays all tables. Never change this number: the rounding of a
+# network's outputs depends on the batch size, and a seed must repeat a tournament exactly.
 DEALS_AT_ONCE = 16
-_LEAST_CELLS = 1 << 20  # `tally` accepts up to this number of (deal, table) pairs in any case
+# `tally` accepts this many (deal, table) pairs however few games there are. With more games, it
+# accepts more pairs.
+_LEAST_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class GameResult:
 
 @dataclass(frozen=True)
 class Tournament:
-    """A tournament: its settings and its results so far.
+    """The settings of a tournament, and its results so far.
 
     Attributes:
         game: the variant.
@@ -72,15 +74,14 @@ class Tournament:
         return lineups(len(self.players), self.game, self.kind, self.mixed)
 
     def tables(self, lineup: Lineup) -> list[Lineup]:
-        """Return the arrangements of a lineup, which it plays in every deal."""
+        """Return the arrangements in which a lineup plays every deal."""
         return tables(lineup, self.game, self.mixed, self.every)
 
     def tally(self) -> Tally:
         """Return the results in the form that ratings need. Deals may be incomplete.
 
         Raises:
-            ValueError: nearly all results are missing (nearly all deals at nearly all tables). A
-                tournament cannot have such results.
+            ValueError: nearly all results are missing, so the games are not those of a tournament.
         """
         seatings = sorted({game.table for game in self.games})
         numbers = {table: number for number, table in enumerate(seatings)}

@@ -1,9 +1,9 @@
-"""The folder of a tournament: results are saved line by line, and a stopped tournament resumes.
+"""The folder of a tournament, from which a stopped tournament can be resumed.
 
 The folder contains the settings in `settings.json`, one line per game in `games.jsonl`, and the
 records of the games in `records/`. A folder may come from a stranger: its contents are checked, and
-no file outside it is touched. The settings also contain a digest of each player's weights, because
-the weights under a name or path may change later.
+no file outside the folder is touched. The settings also contain a digest of each player's weights,
+because the weights under a name or path may change later.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from armarl.games.make_game import restore_game
 
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
 REPORTS = ("summary.json", "ratings.csv", "report.html")
-_DIGESTS = "digests"  # key in the settings
+_DIGESTS = "digests"  # key of the digests in the settings
 _MOST_SETTINGS, _MOST_GAMES = 1 << 20, 1 << 30  # maximum file sizes in bytes
 Digests = dict[str, str]  # from a player's name to the digest of its weights, if it has any
 
-# The exceptions that JSON of an unexpected form can raise.
+# The exceptions that are raised when JSON does not have the expected form.
 _REFUSALS = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 
 
@@ -49,7 +49,7 @@ class ArenaError(RuntimeError):
 
 
 class Store:
-    """The results of a tournament, in memory and, with a folder, on disk."""
+    """The results of a tournament, in memory and, if there is a folder, on disk."""
 
     def __init__(self, folder: str | Path | None, planned: Tournament, digests: Digests) -> None:
         self.games: dict[tuple[int, int, Lineup], GameResult] = {}
@@ -83,9 +83,10 @@ class Store:
     def add(self, results: list[GameResult], texts: list[str]) -> None:
         """Store the games of a job that are not stored yet.
 
-        If an earlier call requested fewer deals, the job may have played some stored games again.
-        Their new results may differ, because the batch had another size (see `DEALS_AT_ONCE`).
-        Records are written before results, so that no result lacks its record.
+        If an earlier call of `play_tournament` requested fewer deals, the job may have played some
+        stored games again. Their new results may differ, because the batch had another size (see
+        `DEALS_AT_ONCE`), so the stored results are kept. Records are written before results, so
+        that no result lacks its record.
         """
         keys = [(result.lineup, result.deal, result.table) for result in results]
         new = [i for i, key in enumerate(keys) if key not in self.games]
@@ -138,10 +139,11 @@ def _settings_of(planned: Tournament) -> dict[str, Any]:
 
 
 def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
-    """Write the settings to the folder, or check that the folder's settings are the same.
+    """Write the settings of a new tournament, or check that the folder has the same settings.
 
     Raises:
-        ArenaError: the settings are damaged or belong to another tournament.
+        ArenaError: the settings are damaged or belong to another tournament, or the folder lacks
+            settings but contains other files of a tournament.
     """
     wanted = _settings_of(planned)
     try:
@@ -164,7 +166,7 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
 
 
 def _compare(path: Path, found: Any, digests: Digests) -> None:
-    """Raise ArenaError if other weights have already played under a player's name."""
+    """Raise ArenaError if other weights have already played under the name of a player."""
     if not isinstance(found, dict):
         raise ArenaError(f"{path} is damaged: its {_DIGESTS} must be a JSON object")
     others = [name for name in {**found, **digests} if found.get(name) != digests.get(name)]
@@ -178,10 +180,11 @@ def _compare(path: Path, found: Any, digests: Digests) -> None:
 def _read_games(
     folder: Path, planned: Tournament, *, mend: bool = False
 ) -> dict[tuple[int, int, Lineup], GameResult]:
-    """Read the games in a folder. With `mend`, remove an incomplete last line from the file.
+    """Read the games in a folder. With `mend`, remove an incomplete last line from their file.
 
     Raises:
-        ArenaError: a line is not a result of the tournament.
+        ArenaError: the file is damaged, a line is not a result of the tournament, or two lines have
+            different results of the same game.
     """
     path, games = folder / _GAMES, dict[tuple[int, int, Lineup], GameResult]()
     try:
@@ -211,9 +214,9 @@ def _read_games(
 
 
 def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: Game) -> GameResult:
-    """Parse and check a game's result.
+    """Parse and check the line of a game's result.
 
-    A deal's number must be below `deals`, because deals are played in order.
+    The number of the deal must be below `deals`, because deals are played in order.
 
     Raises:
         ValueError, TypeError, LookupError: the line is not a valid result.
@@ -240,7 +243,7 @@ def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: 
 
 
 def read_tournament(folder: str | Path) -> Tournament:
-    """Read a tournament from its folder, even while it is being played. Nothing is written.
+    """Read a tournament from its folder, even while it is being played. Write nothing.
 
     Raises:
         ArenaError: the folder contains no tournament, or its tournament is damaged or of another

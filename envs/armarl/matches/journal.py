@@ -14,8 +14,8 @@ from armarl.core.verbs import PLAYING
 from armarl.matches.recording import Recorder
 from armarl.matches.records import RecordError, read_unfinished
 
-_ONLY = np.zeros(1, np.int64)  # index of the only game
-_MOST_BYTES = 1 << 25  # maximum size of a record; a custom chart may be half of it
+_ONLY = np.zeros(1, np.int64)  # index of the game in a batch of one
+_MOST_BYTES = 1 << 25  # maximum bytes of a record; a custom chart may be half of it
 _ENDINGS = (b"end ", b"cut ", b"stopped")
 
 
@@ -38,7 +38,7 @@ class Journal:
     def __init__(
         self, path: Path, recorder: Recorder, names: Sequence[str], states: Sequence[States]
     ) -> None:
-        """Create the journal of a file. Only `begin` and `resume` call this constructor."""
+        """Create a journal. Call `begin` or `resume` instead of this constructor."""
         self._path, self._recorder = path, recorder
         self.game: Game = recorder.game
         self.names, self.states = tuple(names), list(states)
@@ -65,7 +65,7 @@ class Journal:
 
         Raises:
             OSError: the file cannot be read or written.
-            RecordError: the file is not a record, or its game breaks the rules.
+            RecordError: the file is not a record, or the game in it breaks the rules.
         """
         try:
             content = read_bytes(path, _MOST_BYTES)
@@ -88,7 +88,7 @@ class Journal:
 
     @property
     def state(self) -> State:
-        """The last state."""
+        """The state after the last action."""
         return self.states[-1][0]
 
     @property
@@ -102,7 +102,7 @@ class Journal:
         return self._mover if self._is_playing and not self.ending else None
 
     def _look(self) -> None:
-        """Set `is_playing` and the seat to move from the last state."""
+        """Set `is_playing` and the seat to move according to the last state."""
         statuses, seats = self.game.statuses(self.states[-1])
         self._is_playing, self._mover = bool(statuses[0] == PLAYING), int(seats[0])
 
@@ -143,8 +143,8 @@ class Journal:
         """Finish the record. A game that the rules have not ended counts as stopped.
 
         Raises:
-            OSError: the disk is full or not writable. If the game is over, `resume` can finish its
-                record later.
+            OSError: the disk is full or not writable. If the rules have ended the game, `resume`
+                finishes the record later.
         """
         self._recorder.ended(self.states[-1])
         ending = self._recorder.lines[0][-2:]

@@ -1,8 +1,8 @@
 """Matches between players. Each deal is played several times, with the players' seats rotated.
 
 Every deal is played once per rotation of the players around the seats, so the luck of the deal and
-of the seat is the same for all players. A game depends only on the match's seed and the game's
-number. The same seed therefore repeats a match exactly, with any number of worker processes. A
+of the seat is the same for all players. A game depends only on the seed of the match and the number
+of the game. The same seed therefore repeats a match exactly, with any number of worker processes. A
 player that could remember earlier games never plays a deal twice (see `matches.playing`).
 """
 
@@ -37,9 +37,9 @@ from armarl.roster.memory import keeps_no_memory
 from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
-# Number of deals in a job that plays all rotations. A job that plays one rotation has more deals,
-# so that its number of games is the same. Networks repeat their arithmetic exactly only with a
-# fixed batch size, so never change this number.
+# Number of deals in a job that plays all rotations. A job that plays only one rotation has more
+# deals, so that it has the same number of games. The rounding of a network's outputs depends on the
+# batch size, and a seed must repeat a match exactly, so never change this number.
 DEALS_AT_ONCE = 64
 MOST_GAMES = 10**8  # maximum number of games in a match
 
@@ -77,7 +77,7 @@ class MatchResult:
 
 
 def as_game(game: Game | str) -> Game:
-    """Return a game unchanged, or make it from its name with default options.
+    """Return a game unchanged, or make a game with default options from its name.
 
     Raises:
         TypeError: `game` is neither a game nor a name.
@@ -199,12 +199,12 @@ class Sitting(NamedTuple):
     players: list[PlayerLike]
     tables: list[Table]
     seatings: list[tuple[int, ...]]  # the entrant in each seat of each table
-    copies: bool  # whether each job plays with copies, because jobs may share the player objects
+    copies: bool  # whether each job copies the player objects, because jobs may share them
 
     def new_players(self, game: Game) -> list[Player]:
         """Return the players of one job.
 
-        Only `Player` objects that the caller gave may also play in other jobs.
+        Only `Player` objects that the caller passed may also play in other jobs.
         """
         made = [make_player(player, game) for player in self.players]
         return deepcopy(made) if self.copies else made
@@ -213,9 +213,9 @@ class Sitting(NamedTuple):
 class Entrants:
     """The players of a match or tournament, in the form that jobs need.
 
-    Worker processes on this machine get the players as they were given. Other machines cannot read
-    this machine's files. So a cluster gets player objects that contain the weights of their
-    policies, one object for each seat that an entrant has at a table.
+    Worker processes on this machine get the players as the caller passed them. The machines of a
+    cluster cannot read this machine's files, so they get player objects that contain the weights of
+    their policies, one object for each seat that an entrant has at a table.
     """
 
     def __init__(
@@ -230,15 +230,15 @@ class Entrants:
         """Return the number of deals per job.
 
         Args:
-            deals: the number for a job that plays all tables. A job that plays one table has more
-                deals.
+            deals: the number for a job that plays all tables. For a job that plays only one table,
+                the number is larger.
         """
         return deals if self._together else deals * len(set(self._game.sides))
 
     def sittings(
         self, seatings: Sequence[Sequence[int]], key: tuple[int, ...] = ()
     ) -> list[Sitting]:
-        """Return sittings for tables that play the same deals.
+        """Return the sittings for tables that play the same deals.
 
         There is one sitting for each table if an entrant could remember a deal (see
         `matches.playing`), otherwise one sitting for all tables.

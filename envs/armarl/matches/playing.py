@@ -1,10 +1,10 @@
-"""Functions that play deals at tables. A table assigns a player to each seat.
+"""Functions that play deals at tables. A table is an assignment of players to seats.
 
 The *sister games* of a game have the same deal but are played at other tables. A player that
 remembers a game would know hidden cards in its sister games. So a player that could remember plays
 no deal twice: each table is played separately, and every seat of a table gets a new player. The
 exceptions are `Player` objects that the caller gives. They play several sister games, but one table
-after another. At each table the deals have another order, and the random numbers are different.
+after another. At each table the deals have another order, and the players get other random numbers.
 
 Players of this package that keep no memory (`armarl.roster.memory`) need no such separation. If all
 players are of this kind, all tables are played at the same time, and one player has all seats of
@@ -73,9 +73,9 @@ def play_tables(
         game: the game to play.
         players: the players.
         seed: seed of the match or tournament.
-        first, last: number of the first deal, and number after the last deal.
-        tables: the tables. Give several tables only if no player keeps a memory.
-        record: whether to record the games.
+        first, last: number of the first deal, and one more than the number of the last deal.
+        tables: the tables. Pass several tables only if no player keeps a memory.
+        record: whether to return the records of the games.
     """
     deals = deal_seeds(seed, first, last)
     draws = np.stack([draw_seeds(seed, first, last, table.key) for table in tables], axis=1)
@@ -107,7 +107,7 @@ def play_games(
         players: the players.
         deals: seeds of the deals, int64 (games,).
         draws: seeds of the players' random numbers, int64 (games,).
-        recorder: object that records all deals and actions, or None.
+        recorder: the recorder of all deals and actions, or None.
         holders: the number of the player in each seat, int64 (games, seats). None: player `i` has
             seat `i`.
 
@@ -142,12 +142,12 @@ def play_games(
 
 
 def deal_seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
-    """Return one seed per deal. A deal's seed does not depend on `first` and `last`."""
+    """Return one seed per deal. It depends only on `seed` and on the number of the deal."""
     return _seeds(seed, first, last, ())
 
 
 def draw_seeds(seed: int, first: int, last: int, table: Sequence[int]) -> NDArray[np.int64]:
-    """Return one seed per deal for the players' random numbers at one table."""
+    """Return for each deal a seed for the players' random numbers at one table."""
     return _seeds(seed, first, last, tuple(table))
 
 
@@ -176,6 +176,6 @@ def first_seats(game: Game) -> list[int]:
 
 
 def workers_for(players: Iterable[Player], workers: Workers) -> Workers:
-    """Return `workers`, or 1 if a human plays, because only this process has the terminal."""
+    """Return `workers`, or 1 if a person plays, because only this process has the terminal."""
     asked = (one for player in players for one in everybody(player))
     return 1 if any(isinstance(one, HumanPlayer) for one in asked) else workers

@@ -1,4 +1,4 @@
-"""Writing of game records. `records` describes their text and reads them."""
+"""Functions that write game records. The module `records` describes the format and reads it."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from armarl.matches.records import (
     word_text,
 )
 
-_LAST_RECORD = 1 << 25  # the last record is searched for in this number of bytes at a file's end
+_LAST_RECORD = 1 << 25  # number of bytes at a file's end in which to search for its last record
 _SUM = re.compile(rb"^sum [0-9a-f]{64}(?:\r?\n|\Z)", re.MULTILINE)
 
 
 class Recorder:
-    """A writer of records for games that are being played.
+    """A writer of the records of games while they are being played.
 
     Attributes:
         game: the variant.
-        lines: the lines of each record so far, without line ends.
+        lines: the lines of each game's record so far, without line ends.
     """
 
     def __init__(
         self, game: Game, players: Sequence[Sequence[str]], seeds: NDArray[np.int64]
     ) -> None:
-        """Begin the records of games. Call this before the games are dealt.
+        """Begin the records of games. Call this constructor before the games are dealt.
 
         Args:
             game: the variant.
@@ -60,14 +60,14 @@ class Recorder:
 
     @classmethod
     def resumed(cls, record: Record) -> Recorder:
-        """Return a recorder that continues the record of an unfinished game."""
+        """Return a recorder that continues the record of one unfinished game."""
         recorder = cls(record.game, [], np.empty(0, np.int64))
         recorder.lines = [list(record.lines)]
         recorder._words = [record.states[-1]["rng"].tobytes()]
         return recorder
 
     def undone(self, state: State) -> None:
-        """Remove the last action of the only game.
+        """Remove the last action from the record of the only game.
 
         Args:
             state: the state before this action.
@@ -76,7 +76,7 @@ class Recorder:
         self._words[0] = state["rng"].tobytes()
 
     def dealt(self, states: States) -> None:
-        """Record that the games have been dealt."""
+        """Record the deals of the games. `states` are the states after the deals."""
         for i, state in enumerate(states):
             words = [word_text(self._words[i]), chance_text(self.game, state, dealt=True)]
             self.lines[i].append(BAR.join(["deal", *words, state_hash(state)]))
@@ -114,7 +114,7 @@ class Recorder:
 
 
 def append_records(path: str | Path, texts: Sequence[str]) -> None:
-    """Append records to a file that `prepare_records` has checked. Append all of them or none.
+    """Append records to a file that `prepare_records` has checked: either all of them or none.
 
     Raises:
         OSError: the disk is full or not writable. The file is unchanged.
@@ -123,12 +123,12 @@ def append_records(path: str | Path, texts: Sequence[str]) -> None:
 
 
 def prepare_records(path: str | Path) -> None:
-    """Check before a game that its record can be appended to a file.
+    """Check before a game is played that its record can be appended to a file.
 
     A process that was killed may have left an incomplete record at the end of the file. This
-    function removes the incomplete record, because records after it could not be read. It removes
-    nothing else: the incomplete record must follow a complete one, or begin the file, and must
-    replay without errors.
+    function removes the incomplete record, because records after it could not be read. The function
+    removes nothing else: the incomplete record must follow a complete record, or begin the file,
+    and must replay without errors.
 
     Raises:
         ValueError: the folder does not exist, or the file contains something other than records.
@@ -159,7 +159,7 @@ def prepare_records(path: str | Path) -> None:
 
 
 def _ends_with_a_record(text: bytes) -> bool:
-    """Return whether the last line is the correct `sum` for the lines from the last HEAD on."""
+    """Return whether a text ends with the lines of a record and their correct `sum`."""
     lines = text.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
     head = HEAD.encode()
     if head not in lines:

@@ -1,4 +1,4 @@
-"""Game records: text from which a game is replayed exactly, without seeds.
+"""Game records: texts from which games are replayed exactly, without seeds.
 
     armarl-record 1
     variant {"game": "armadora", "version": 0, "players": 2, ...}
@@ -10,22 +10,23 @@
     end 1 -1
     sum 5be0cd19137e2179...
 
-Every line of an action has the seat, the action in notation, and after the last bar the beginning
-of the SHA-256 hash of the whole state after the action. If the action involved chance, there are
-two columns before the hash. The first is the state of the random number generator before the
-action, in hexadecimal, from which the rules draw the same results again. The second has these
-results in the game's notation, or `-` if the game has no notation for them. The last line but one
-begins with `end`, `cut` (cut short by the rules) or `stopped` (by a person). After `end` or `cut`
-come the returns of the seats. The last line is `sum`, with the SHA-256 hash of all lines before it.
+The line of an action has the seat, the action in notation, and after the last bar the beginning of
+the SHA-256 hash of the whole state after the action. If the action involved chance, there are two
+columns before the hash. The first is the state of the random number generator before the action, in
+hexadecimal, from which the rules draw the same results again. The second has these results in the
+game's notation, or `-` if the game has no notation for them. The line of the deal has the same
+columns. The second-to-last line begins with `end`, `cut` (cut short by the rules) or `stopped` (by
+a person). After `end` or `cut` come the returns of the seats. The last line is `sum`, with the
+SHA-256 hash of all lines before it.
 
 A file may contain many records. Reading a record replays it. An illegal action, a state or chance
 result that differs from the replay, and a missing or extra line raise an error with the line
 number. A record runs no code and names no files.
 
-Instead of records, a file may contain one position in JSON, as `Game.describe` returns it. It is
-read as a record without actions.
+Instead of records, a file may contain one position in JSON, as `Game.describe` returns it. The
+position is read as a record without actions.
 
-`recording` writes records.
+The module `recording` writes records.
 """
 
 from __future__ import annotations
@@ -55,12 +56,12 @@ from armarl.games.make_game import restore_game
 
 HEAD = "armarl-record 1"  # the first line of a record
 BAR = " | "  # separates the columns of a line
-ONLY_GAME = np.zeros(1, np.int64)  # index of the only game
-_DIGITS = 12  # number of digits of a state's hash; the sum at the end protects the whole record
+ONLY_GAME = np.zeros(1, np.int64)  # index of the game in a batch of one
+_DIGITS = 12  # digits of a state's hash; few are enough, because `sum` protects the record
 _LONGEST_LINE = 20_000  # maximum length of a line in bytes, except for the variant's line
-_LONGEST_VARIANT = 1 << 24  # maximum length of the variant's line; it may contain a custom chart
-_MOST_POSITION = 1 << 22  # maximum size of a position in bytes; it may contain a custom chart too
-_LONGEST_REASON = 600  # maximum number of characters in an error's reason
+_LONGEST_VARIANT = 1 << 24  # maximum bytes of the variant's line; it may contain a custom chart
+_MOST_POSITION = 1 << 22  # maximum bytes of a position; it may also contain a custom chart
+_LONGEST_REASON = 600  # maximum number of characters in the reason that an error gives
 _WORDS = (b"variant ", b"player ", b"deal | ", b"end ", b"cut ", b"stopped", b"sum ")
 
 
@@ -78,7 +79,7 @@ class Record:
         actions: action ids, in order.
         seats: the seat that played each action.
         ending: "end", "cut" or "stopped". Empty if the game is still being played.
-        returns: returns of the seats (reward "win"), 0 if the game was stopped.
+        returns: returns of the seats (reward "win"). 0 if the game was stopped or is in play.
         states: all states, (actions + 1,), beginning with the state after the deal.
         lines: the record's lines without line ends. For a position, its description in JSON.
     """
@@ -120,7 +121,7 @@ class Record:
 def position_record(game: Game, state: State, players: Sequence[str] | None = None) -> Record:
     """Return a position as a record without actions, for `Replay` and `think_over`.
 
-    Its text is the description of the state as JSON, which `read_records` reads.
+    The text of the record is the description of the state as JSON, which `read_records` reads.
 
     Args:
         game: the variant.
@@ -180,7 +181,7 @@ class CutError(RecordError):
 
 
 def opening(game: Game, players: Sequence[str]) -> list[str]:
-    """Return the first lines of a record: the head, the variant and the players."""
+    """Return the first lines of a record: HEAD, the variant and the players."""
     names = [brief(name) for name in players]
     seats = [f"player {seat} {name}" for seat, name in enumerate(names)]
     return [HEAD, f"variant {json.dumps(game.variant)}", *seats]
@@ -194,12 +195,15 @@ def seeded_word(game: Game, number: int) -> bytes:
 
 
 def word_text(word: bytes) -> str:
-    """Return the state of the random number generator in hexadecimal, the highest digit first."""
+    """Return a state of the random number generator in hexadecimal, the highest digit first."""
     return word[::-1].hex()
 
 
 def chance_text(game: Game, state: State, dealt: bool) -> str:
-    """Return chance results in the game's notation, or `-` if the game has no notation for them."""
+    """Return the chance results of an action, or with `dealt` of the deal, in the game's notation.
+
+    If the game has no notation for these results, return `-`.
+    """
     module = game_entry(game.name).part("chance")
     return (module and module.chance_results(game, state, dealt)) or "-"
 
@@ -210,7 +214,7 @@ def state_hash(state: State) -> str:
 
 
 def ending_line(game: Game, states: States, status: int) -> str:
-    """Return the last line but one of a record, such as `end 1 -1`."""
+    """Return the second-to-last line of a record, such as `end 1 -1`."""
     if status == PLAYING:
         return "stopped"
     returns = " ".join(f"{value:.12g}" for value in game.returns(states, ONLY_GAME)[0])
@@ -218,7 +222,7 @@ def ending_line(game: Game, states: States, status: int) -> str:
 
 
 def sum_line(lines: Sequence[str]) -> str:
-    """Return the last line of a record, from all lines before it."""
+    """Return the last line of a record, the hash of all lines before it."""
     return f"sum {hashlib.sha256(chr(10).join(lines).encode()).hexdigest()}"
 
 
@@ -232,7 +236,7 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
 
     Args:
         path: the file.
-        start: index of the byte at which to begin. A record must begin at this byte. Error messages
+        start: index of the first byte to read. A record must begin at this byte. Error messages
             count lines from this byte.
 
     Raises:
@@ -261,7 +265,7 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
 
 
 def read_finished(path: str | Path) -> Iterator[Record]:
-    """Yield the records of a file as `read_records` does, but leave out an incomplete last record.
+    """Yield the records of a file as `read_records` does, but ignore an incomplete last record.
 
     The last record is incomplete while its game is being played.
     """
@@ -318,7 +322,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _is_description(file: BinaryIO) -> bool:
-    """Return whether the rest of a file is JSON and not records."""
+    """Return whether the rest of a file is a JSON object, not records."""
     start = file.tell()
     begins = file.read(1 << 10).lstrip()[:1]
     file.seek(start)
@@ -348,7 +352,7 @@ def _position(path: Path, file: BinaryIO) -> Record:
 
 
 class Lines:
-    """A reader of a file's lines, which also keeps the lines of the current record."""
+    """A reader of the lines of a file. `taken` contains the lines of the current record."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path, self._file = path, file
@@ -405,7 +409,7 @@ class Lines:
 
 
 def read_next(lines: Lines, unfinished: bool = False) -> Record:
-    """Read and replay the next record. With `unfinished`, it may end after any action."""
+    """Read and replay the next record. With `unfinished`, the record may end after any action."""
     lines.taken = []
     if lines.take(HEAD):
         lines.refuse(f"the line must be `{HEAD}` and nothing more")
@@ -445,7 +449,7 @@ def _read_ending(game: Game, states: States, lines: Lines) -> str:
 
 
 def _game_of(lines: Lines) -> Game:
-    """Make the variant that the record names. Refuse a variant of another version of the rules."""
+    """Return the variant that the record names. Refuse a variant of another rules version."""
     text = lines.take("variant ")
     try:
         variant: Any = read_json(text)
@@ -533,5 +537,5 @@ def _compare(game: Game, state: State, dealt: bool, columns: list[str], lines: L
 
 
 def _begins_a_line(raw: bytes) -> bool:
-    """Return whether some bytes without a line end can be the beginning of a line of a record."""
+    """Return whether bytes without a line end can be the beginning of a line of a record."""
     return raw[:1].isdigit() or any(word.startswith(raw[: len(word)]) for word in _WORDS)

@@ -21,7 +21,7 @@ class Standing:
         wins: number of games that its side won alone.
         shared: number of games in which its side shared the victory.
         losses: number of games that it lost.
-        cut_short: number of games that the rules cut short. No player gets a share of victory.
+        cut_short: number of games that the rules cut short. Nobody gets a share of the victory.
         win_rate: mean share of victory. A draw of two sides counts as one half for each.
         low: lower end of the 95 % interval of `win_rate`.
         high: upper end of the 95 % interval of `win_rate`.
@@ -80,7 +80,7 @@ def _standings(
 
 
 def _interval(share: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the 95 % interval of the mean of `share` (deals, rotations).
+    """Return the 95 % interval of the mean of `share`, which has the shape (deals, rotations).
 
     Games of the same deal are not independent. If their results are correlated, the number of games
     is divided by the design effect (Kish, 1965), which is estimated from the spread between deals.

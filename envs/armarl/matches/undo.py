@@ -1,4 +1,4 @@
-"""Undo of actions. An action can be taken back if it has revealed nothing."""
+"""A test whether an action may be taken back: it must have revealed nothing to its seat."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _DEALS = 64  # number of random deals of the hidden information in which an acti
 def can_be_undone(game: Game, before: State, action: int, after: State) -> bool:
     """Return whether the seat that played an action may take it back.
 
-    The seat may take it back if it is the seat's turn again, and the action has revealed nothing to
-    the seat.
+    The seat may take the action back if the game continues, it is the seat's turn again, and the
+    action has revealed nothing to the seat.
 
     Args:
         game: the variant.
@@ -28,11 +28,11 @@ def can_be_undone(game: Game, before: State, action: int, after: State) -> bool:
 
 
 def has_revealed(game: Game, before: State, action: int, after: State, seat: int) -> bool:
-    """Return whether an action showed its seat something new.
+    """Return whether an action has revealed something to the seat that played it.
 
-    An action shows nothing new if the seat could have predicted its view after the action. Such an
+    An action reveals nothing if the seat could have predicted its view after the action. Such an
     action involves no chance, is legal in every possible deal of the hidden information, and leads
-    to the same view in all of them. A random sample of these deals is tried.
+    to the same view in all of these deals. Only a random sample of the deals is tried.
 
     Args:
         game: the variant.

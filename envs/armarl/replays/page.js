@@ -1,4 +1,4 @@
-// Steps through the games of a replay. A view is a game as one seat sees it, and a moment is one
+// The script of a replay page. A view is a game as one seat, or everybody, sees it. A moment is one
 // position of a view. A film contains the pieces of SVG of many pictures, and a frame selects the
 // pieces of one picture. Texts in the data are inserted only as text. Only the parts of pictures,
 // which armarl has drawn, are inserted as elements.
@@ -12,7 +12,7 @@ let game; // the game that is shown
 let view; // the view of the game that is shown
 let frames; // the frame of each moment of the view
 let move = 0; // the number of actions before the position that is shown
-let film;
+let film; // the film that draws the picture
 let timer = null;
 
 // --- games and views ---------------------------------------------------------------------------
@@ -106,7 +106,7 @@ function go(number) {
   if (move === last()) pause();
 }
 
-// Highlights the move in the list and scrolls the list to it. The page itself does not scroll.
+// Highlights the move in the list, and scrolls the list to the move. The page does not scroll.
 function mark() {
   const moves = at("moves");
   const old = moves.querySelector("[aria-current]");
@@ -254,13 +254,13 @@ function table({ value, rows }, played) {
 
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
-// Writes the position into the address, so that it can be bookmarked or sent.
+// Writes the position into the page's address, so that people can bookmark or send it.
 function remember() {
   const place = [at("game").value, move, at("view").value].map(Number);
   try {
     history.replaceState(null, "", `#game=${place[0] + 1}&move=${place[1]}&view=${place[2]}`);
   } catch {
-    // A page in a frame may have no address that can be changed.
+    // A page inside another page may not be able to change its address.
   }
 }
 

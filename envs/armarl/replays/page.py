@@ -18,10 +18,10 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 def page(title: str, data: Any, colours: Sequence[Mapping[str, str]]) -> str:
-    """Return the page.
+    """Return the page as HTML.
 
-    The page loads nothing and runs only its own scripts: its Content-Security-Policy allows only
-    scripts with the hashes of these. The page shows texts in the data as text, never as markup.
+    The page loads no other files and runs only its own scripts, because its Content-Security-Policy
+    allows only scripts with their hashes. Texts in the data are shown as text, never as markup.
 
     Args:
         title: the title.
@@ -44,7 +44,7 @@ def page(title: str, data: Any, colours: Sequence[Mapping[str, str]]) -> str:
         "title": escape(title),
         "style": style,
         "script": code,
-        "data": text.replace("<", "\\u003c"),  # so that no text can close the script element
+        "data": text.replace("<", "\\u003c"),  # so that no text closes the script element
     }
     return _PLACE.sub(lambda match: parts[match[1]], _part("page.html"))
 

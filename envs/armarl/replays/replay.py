@@ -2,8 +2,8 @@
 
 The page contains the pictures that `Game.course` draws. A `Film` stores each piece of SVG of these
 pictures once. A *frame* is a list of piece numbers, which make one picture. The page stores only
-the changes from one frame to the next. A page for one seat is made only from the seat's description
-(`describe`), so the page contains no other information.
+the changes from one frame to the next. A page for one seat is made only from the seat's view of the
+game (`describe`), so the page contains no other information.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from armarl.players.protocol import Thoughts
 from armarl.replays import page
 from armarl.replays.thoughts import as_json, deciders, expectations, falls
 
-MOST_NAME = 40  # maximum number of characters of a name
+MOST_NAME = 40  # maximum number of characters of a name on the page
 
-# The thoughts of players before each action of a game, by player name.
+# The thoughts of one or more players before each action of a game, by player name.
 Opinions = Mapping[str, Sequence[Thoughts | None]]
 
 
@@ -58,8 +58,8 @@ class Replay:
 
         Args:
             records: the games, in the order of the page.
-            seat: None: the page contains the full view and the view of each seat, to choose from.
-                A seat: the page contains nothing that this seat may not know.
+            seat: if None, the page contains the full view and the view of each seat, and the reader
+                chooses one. If a seat, the page contains nothing that this seat may not know.
             thoughts: for each game, the thoughts of one or more players before each action, by
                 player name. `think_over` returns the thoughts of one player. The page shows the
                 players side by side. A page for one seat uses only thoughts on the seat's own
@@ -117,7 +117,7 @@ class Replay:
 
 
 class _Texts:
-    """A numbered list of texts. Positions store the numbers, so the page has each text once."""
+    """A numbered list of texts. Moments store the numbers, so the page contains each text once."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -188,7 +188,7 @@ def _view(
     texts: _Texts,
     films: _Films,
 ) -> dict[str, Any]:
-    """Return a game as a seat sees it: one moment for each position.
+    """Return a view of a game as JSON types: one moment for each position.
 
     A moment has the picture's title, the changes from the previous frame, and data about the last
     action: its notation, its turn, its effects in words, and the players' thoughts before it.
@@ -215,7 +215,7 @@ def _view(
             if own:
                 moment |= _thought(thoughts, action, notation)
         moments.append(moment)
-    if not record.actions and seat in (None, *deciders(record)):  # a single position
+    if not record.actions and seat in (None, *deciders(record)):  # the record is a single position
         thoughts = [on_it for of_game in opinions.values() for on_it in of_game]
         moments[0] |= _thought(thoughts, None, game.actions.texts)
     thinkers = [_thinker(record, seat, name, texts, opinions[name]) for name in opinions]
@@ -225,7 +225,7 @@ def _view(
 def _thought(
     thoughts: Sequence[Thoughts | None], action: int | None, notation: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the players' thoughts as an entry for a moment, or {} if there are no thoughts."""
+    """Return the entry of a moment with the players' thoughts, or {} if there are no thoughts."""
     if all(thought is None for thought in thoughts):
         return {}
     return {
@@ -242,7 +242,7 @@ def _thinker(
     texts: _Texts,
     thoughts: Sequence[Thoughts | None],
 ) -> dict[str, Any]:
-    """Return a player's name, its expected returns for each seat, and their largest falls."""
+    """Return a player's name, the returns that it expects, by seat, and their largest falls."""
     lines = [
         line if seat in (None, own) else []
         for own, line in enumerate(expectations(record, thoughts))
@@ -262,7 +262,7 @@ def _name(game: Game) -> str:
 
 
 def _distinct(players: Sequence[str]) -> list[str]:
-    """Return the players' names. Equal names get a number."""
+    """Return the players' names, shortened. Equal names get different numbers."""
     names = [brief(player, MOST_NAME) for player in players]
     return [
         f"{name} #{names[: k + 1].count(name)}" if names.count(name) > 1 else name

@@ -1,6 +1,6 @@
-"""`think_over`: a player's thoughts on a recorded game, for a player or its name.
+"""`think_over`, which returns a player's thoughts on a recorded game.
 
-The function has its own module so that the page of a replay does not import every kind of player.
+The function has its own module, so that `replay` does not import every kind of player.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ def think_over(
 ) -> list[Thoughts | None]:
     """Return a player's thoughts before each action of a recorded game, for the seat to move.
 
-    A record without actions is a single position. The player is then asked about that position.
+    If the record has no actions, it is a single position. The player then thinks about it.
 
     Args:
         record: the game.
         player: the player, or its name or path as in `make_player`. It gets only the information
             of the seat to move.
-        progress: called from time to time with (positions done, total positions). It may raise an
-            exception to stop.
+        progress: a function that is called from time to time with the number of finished positions
+            and of all positions. It may raise an exception to stop.
 
     Returns:
         One entry for each action, or one entry for the single position. An entry is the player's

@@ -2,7 +2,7 @@
 
 Thoughts are a player's action probabilities and expected returns (`players.protocol.Thoughts`).
 Records contain no thoughts. A player's thoughts depend only on the information of a seat, so any
-player can be asked at any time, even if it did not play the game.
+player can think about a recorded game at any time, even if it did not play the game.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 from armarl.matches.records import Record
 from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, check_variant
 
-MOST_ROWS = 5  # maximum number of actions in a table, besides the action that was played
+MOST_ROWS = 5  # maximum number of actions in a table, not counting the action that was played
 MOST_FALLS = 8  # maximum number of falls of a seat's expected return that are shown
 _LEAST_FALL = 0.05  # minimum decrease of the expected return that counts as a fall
-_AT_ONCE = 16  # positions between two calls of `progress`
+_AT_ONCE = 16  # number of positions between two calls of `progress`
 
 
 def thoughts_of(
@@ -46,7 +46,7 @@ def thoughts_of(
 
 
 def deciders(record: Record) -> tuple[int, ...]:
-    """Return the seat of each action, or the seat to move if the record is a single position."""
+    """Return the seat of each action, or the seat to move (if any) of a single position."""
     if record.actions:
         return record.seats
     statuses, seats = record.game.statuses(record.states)
@@ -92,10 +92,10 @@ def expectations(
 
 
 def falls(lines: Sequence[Sequence[tuple[int, float]]]) -> list[Fall]:
-    """Return the up to MOST_FALLS largest falls of a seat's expected return, the largest first.
+    """Return the largest falls of a seat's expected return, at most MOST_FALLS, largest first.
 
-    A fall is measured from one decision of a seat to its next one, so it includes the effects of
-    chance and of the other seats' actions in between.
+    A fall is measured from one decision of a seat to its next decision, so it includes the effects
+    of chance and of the other seats' actions in between. Small decreases are not falls.
 
     Args:
         lines: the result of `expectations`, or a part of it.

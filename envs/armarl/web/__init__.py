@@ -1,1 +1,1 @@
-"""Games in a browser: tables with people and players, and the server of their pages."""
+"""Games in a browser: tables for people and players, and a server for the pages of the tables."""

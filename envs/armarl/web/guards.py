@@ -9,12 +9,12 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BODY = 64 * 1024  # maximum size of a request's body in bytes; a long game of Armada has 15,000
+MOST_BODY = 64 * 1024  # maximum bytes of a request's body; a long record of Armada has 15,000
 MOST_PATH = 200  # maximum number of characters of a path or of a query
 # RATE is the maximum number of requests per second in the long run, from all visitors together.
 # BURST is the maximum number of requests that arrive at the same time. The two numbers are enough
-# for 50 people: each sends three requests for an action every two seconds, and requests a dozen
-# files when a page opens.
+# for 50 people. Each person plays an action every two seconds, which takes three requests. When a
+# page opens, it requests a dozen files.
 RATE, BURST = 120.0, 600.0
 
 _HEADERS = (
@@ -32,14 +32,14 @@ _HEADERS = (
 
 
 class Bucket:
-    """A token bucket: it fills at `rate` tokens per second, up to `burst`. A request takes one."""
+    """A token bucket that gains `rate` tokens per second, up to `burst`. A request takes one."""
 
     def __init__(self, rate: float, burst: float) -> None:
         self._rate, self._burst = rate, burst
         self._left, self._at = burst, time.monotonic()
 
     def take(self) -> bool:
-        """Take one token, and return whether there was one."""
+        """Take one token if there is one, and return whether there was one."""
         now = time.monotonic()
         self._left = min(self._burst, self._left + (now - self._at) * self._rate)
         self._at = now
@@ -50,12 +50,12 @@ class Bucket:
 
 
 class Guards:
-    """ASGI middleware that refuses foreign requests, and limits the size and rate of all others.
+    """ASGI middleware that refuses requests from other sites, large requests and too many requests.
 
-    A request must name one of `hosts`. Otherwise a foreign host name that leads to this server
-    would also work (DNS rebinding). A request that changes something must come from a page of this
-    server and have a JSON body, because a form on another site cannot send JSON. Every response has
-    headers that forbid foreign scripts and frames.
+    The Host header of a request must be one of `hosts`. Otherwise another site could reach this
+    server under its own host name (DNS rebinding). A request that changes something must come from
+    a page of this server and have a JSON body, because a form on another site cannot send JSON.
+    Every response has headers that forbid scripts and frames of other sites.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], rate: float, burst: float) -> None:
@@ -129,7 +129,7 @@ class Guards:
 
 
 async def _whole_body(receive: Receive) -> bytes | None:
-    """Return a request's body, or None if it is too long or incomplete."""
+    """Return a request's body, or None if the body is too long or incomplete."""
     body = b""
     while True:
         message = await receive()

@@ -1,6 +1,6 @@
 """`House`: all tables of one folder, the keys of their visitors, and the players for them.
 
-A key is a secret word in a page's address. It tells the server who the visitor is.
+A key is a secret text in a page's address. It tells the server who the visitor is.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from armarl.web.table_files import About, read_about
 MOST_TABLES = 2000
 _MOST_SEATS = 16
 _MOST_DEAL = 10**9
-_BUILT_IN = {  # players that every game has, with descriptions
+_BUILT_IN = {  # players for every game, with descriptions for the page
     "random": "plays at random",
     "greedy": "the game's scripted player",
     "grave:1000": "searches with 1,000 playouts per decision",
@@ -51,7 +51,7 @@ class Visitor(NamedTuple):
     """The owner of a key.
 
     Attributes:
-        table: the name of the table, or None for the host, who may open tables.
+        table: the name of the table, or None for the host, the person who may open tables.
         key: the key.
     """
 
@@ -60,7 +60,7 @@ class Visitor(NamedTuple):
 
 
 class Person(NamedTuple):
-    """A person for a seat. Several people at one screen share a key; others have their own key."""
+    """A person for a seat. With `own_key` the person gets a separate key. All others share one."""
 
     name: str
     own_key: bool = False
@@ -70,11 +70,11 @@ class House:
     """All tables of one folder. All methods may be called from any thread.
 
     Attributes:
-        host: the key of the person who may open tables.
+        host: the key of the host, the person who may open tables.
     """
 
     def __init__(self, folder: Path, named: Sequence[str] = (), given: Game | None = None) -> None:
-        """Open a folder. Create it if it does not exist.
+        """Open a folder, or create it if it does not exist.
 
         Args:
             folder: the folder. Its permissions exclude other users, because it contains the keys of
@@ -86,7 +86,7 @@ class House:
 
         Raises:
             FolderInUseError: another server uses the folder.
-            OSError: the folder cannot be made or read.
+            OSError: the folder cannot be created or read.
         """
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
@@ -116,16 +116,16 @@ class House:
     def visitor(self, key: str) -> Visitor | None:
         """Return the visitor with this key, or None.
 
-        Keys are looked up by their hash, so the duration reveals nothing about them.
+        The look-up uses the hash of the key, so its duration reveals nothing about any key.
         """
         return self._visitors.get(_digest(key))
 
     def opened(self, name: str) -> Table | None:
-        """Return a table if it is loaded already, otherwise None."""
+        """Return a table if it is already loaded, otherwise None."""
         return self._tables.get(name)
 
     def table(self, name: str) -> Table:
-        """Return a table. Read its files if it is not loaded yet.
+        """Return a table. If it is not loaded yet, read its files.
 
         Raises:
             OSError, ValueError: the files cannot be read, or are damaged.
@@ -139,7 +139,7 @@ class House:
     # --- games and players -----------------------------------------------------------------------
 
     def offers(self) -> list[dict[str, Any]]:
-        """Return all games, each with its instructions, and its options with their choices."""
+        """Return every game's data for the host's page, such as its options and instructions."""
         found = []
         for entry in entries():
             make = entry.load().make
@@ -174,7 +174,7 @@ class House:
             raise RefusedError(str(error)) from error
 
     def players(self, game: Game) -> list[tuple[str, str]]:
-        """Return the players that a table may have, as pairs of specification and description.
+        """Return the players for tables of a variant, as pairs of specification and description.
 
         The players with measured win rates (see `_ranked`) come first, the strongest at the top.
         Then come the players from the command line, and last the other built-in players.
@@ -185,7 +185,7 @@ class House:
         return list((ranked | {s: w for s, w in rest.items() if s not in ranked}).items())
 
     def _make_player(self, spec: str, game: Game) -> Player:
-        """Make a player that `players` lists.
+        """Make a player if `players` lists it.
 
         Raises:
             RefusedError: `players` does not list the player.
@@ -206,12 +206,12 @@ class House:
             raise RefusedError(f"{spec} cannot play this: {error}") from error
 
     def game(self, name: str | None, options: Mapping[str, Any]) -> Game:
-        """Return a variant. The name None means the variant from the command line.
+        """Return a variant, or the variant from the command line if the name is None.
 
         This method never opens a file, whatever the options are.
 
         Raises:
-            RefusedError: the game or an option does not exist.
+            RefusedError: the game or an option does not exist, or an option's value is invalid.
         """
         if name is None:
             if self._given is None:
@@ -223,7 +223,7 @@ class House:
             raise RefusedError(str(error)) from error
 
     def given(self) -> dict[str, Any] | None:
-        """Return the game and the players from the command line."""
+        """Return the game and the players from the command line, or None if no game was given."""
         if self._given is None:
             return None
         options = {"players": self._given.players, **self._given.options}
@@ -246,7 +246,7 @@ class House:
         Args:
             game: the variant.
             seats: for each seat a person, or the specification of a player.
-            deal: the seed of the deal. None draws a random one.
+            deal: the seed of the deal. None draws a random seed.
 
         Raises:
             RefusedError: the number of seats is wrong, a player is not listed in `players` or
@@ -286,7 +286,7 @@ class House:
             return table
 
     def keep(self, record: Record) -> Table:
-        """Make a table of a finished game or a position, so that people can look at it.
+        """Make a table from a finished game or a position, so that people can look at it.
 
         The same record always gives the same table.
 
@@ -307,7 +307,8 @@ class House:
         """Call `keep` with a text: a record, or the description of a position as JSON.
 
         Raises:
-            RefusedError: the text is neither of these, or it breaks a rule of the game.
+            RefusedError: the text is neither of these, its game or position breaks a rule, or there
+                are too many tables.
             OSError: the files cannot be written.
         """
         try:
@@ -328,6 +329,10 @@ class House:
             table: the table of a game that is over.
             same_deal: whether to repeat the deal of this game.
             move_on: whether everybody moves to the next seat.
+
+        Raises:
+            RefusedError: the game is not over, or there are too many tables.
+            OSError, ValueError: the files of the new table cannot be written or read.
         """
         if table.about.next is not None:
             return self.table(table.about.next)
@@ -358,13 +363,13 @@ class House:
         found = []
         for name, about in known.items():
             keys = [[key, seats] for key, seats in about.keys.items()]
-            with suppress(OSError, ValueError):  # if somebody has removed or replaced the record
+            with suppress(OSError, ValueError):  # when somebody has removed or replaced the record
                 found.append({"keys": keys, **_headline(self._folder / f"{name}.txt")})
         return sorted(found, key=lambda one: -one["time"])
 
 
 def _headline(path: Path) -> dict[str, Any]:
-    """Return a record's entry for the list of tables, without replaying the record.
+    """Return the entry of a record in the list of tables. The record is not replayed.
 
     Raises:
         OSError, ValueError: the record cannot be read.
@@ -396,7 +401,8 @@ def _ranked(game: Game) -> list[tuple[str, str]]:
     """Return the measured players for a variant with their strength, the strongest first.
 
     The strongest is the shipped policy that beats the largest number of other shipped policies. The
-    others follow in the order of its win rates against them, which are all on its policy card.
+    others follow by its win rate against them, the lowest rate first. Players that are not on its
+    policy card are left out.
     """
     rates: dict[str, dict[str, float]] = {}
     for name, path in shipped_policies().items():

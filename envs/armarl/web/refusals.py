@@ -1,7 +1,7 @@
-"""`RefusedError`, the error for requests that are refused."""
+"""`RefusedError`, the error for requests that the server refuses."""
 
 from __future__ import annotations
 
 
 class RefusedError(ValueError):
-    """A request that is refused. Its text is shown to the person who made the request."""
+    """An error: a request is refused. The page shows the error's text to the person who made it."""

@@ -2,10 +2,10 @@
 
 Every address begins with a key, which identifies the visitor: the host, who opens tables; the
 people at one screen of a table; or an onlooker. Server-sent events tell a page that its table has
-changed. The page then requests the new position. People's actions arrive by POST.
+changed. The page then requests the new position. People's actions arrive as POST requests.
 
-Games and players never run on the event loop: short calls run on the threads of one pool, and
-players think on the threads of another pool.
+Games and players never run on the event loop. Short calls run in one pool of threads, the players
+of games in a second pool, and the players of studies in a third.
 """
 
 from __future__ import annotations
@@ -48,28 +48,28 @@ PAGES = {
     "words.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
-THINKERS = 2  # maximum number of players that think at the same time
+THINKERS = 2  # maximum number of players of games that think at the same time
 CALLS = 2  # maximum number of simultaneous short calls: one draws while another waits for the disk
-MOST_STREAMS = 16  # maximum number of event streams of one key
+MOST_STREAMS = 16  # maximum number of open event streams for one key
 MOST_CONNECTIONS = 400
 MOST_HEAD = 16 * 1024  # maximum number of bytes in a request before its body
-_PULSE = 15.0  # seconds after which a stream without events sends a comment as a sign of life
+_PULSE = 15.0  # a stream without events sends a comment after this many seconds
 
 T = TypeVar("T")
 _Handler = Callable[["_Visit"], Awaitable[Response]]
 
 
 class Server:
-    """The pages for the tables of a `House`, as an ASGI application in `app`.
+    """The server of the pages for the tables of a `House`.
 
     Attributes:
-        app: the application.
+        app: the ASGI application.
     """
 
     def __init__(
         self, house: House, hosts: Collection[str], rate: float = RATE, burst: float = BURST
     ) -> None:
-        """Make the application.
+        """Create the ASGI application.
 
         Args:
             house: the tables.
@@ -78,7 +78,7 @@ class Server:
         """
         self.house = house
         self._thinkers = ThreadPoolExecutor(THINKERS, "armarl-player")
-        # A separate pool, because the players of a study think for minutes.
+        # The pool is separate, because the players of a study think for minutes.
         self._students = ThreadPoolExecutor(1, "armarl-study")
         self._stopped = threading.Event()
         self._playing: dict[str, asyncio.Task[None]] = {}
@@ -182,7 +182,7 @@ class Server:
         return JSONResponse({"tables": tables, "games": games, "given": self.house.given()})
 
     async def _players(self, visit: _Visit) -> Response:
-        """Return the players that a variant may have."""
+        """Return the players that the host can choose for a variant."""
         visit.check_host()
         name, options = visit.text("game", optional=True), visit.options()
 
@@ -220,7 +220,7 @@ class Server:
         except ValueError as error:  # the error may quote the file, which contains secrets
             tell(f"table {visit.visitor.table} cannot be read: {error}")
             raise RefusedError("this game's file is damaged; the server's log says more") from error
-        self._let_players_move(table)  # after a restart
+        self._let_players_move(table)  # necessary after a restart of the server
         return table
 
     async def _setup(self, visit: _Visit) -> Response:
@@ -256,9 +256,9 @@ class Server:
         return await self._do(visit, lambda table, seat, version: table.retry(version))
 
     async def _do(self, visit: _Visit, deed: Callable[[Table, int, str], None]) -> Response:
-        """Carry out a person's request (`deed`), and answer with the person's new view.
+        """Carry out a person's request, the function `deed`. Return the person's new view.
 
-        All pages are notified, and players move, only after the answer has been made.
+        The response is made before other pages are notified and before players move.
         """
         table = await self._open(visit)
         seat, version = visit.seat(table), visit.text("version")
@@ -274,7 +274,7 @@ class Server:
             self._let_players_move(table)
 
     async def _ask(self, visit: _Visit) -> Response:
-        """Handle a typed text: play it if it is a legal action, otherwise answer it."""
+        """Play a typed text if it is a legal action, otherwise return the answer to it."""
         text = visit.text("text")
         try:
             return await self._do(
@@ -311,7 +311,7 @@ class Server:
         return JSONResponse({"key": key})
 
     async def _replay(self, visit: _Visit) -> Response:
-        """Return the replay of the finished game as a self-contained page."""
+        """Return the replay of the finished game as one HTML page that loads no other files."""
         table = await self._open(visit)
         page = await self._think(lambda: table.study().page())
         headers = {"content-security-policy": f"{policy_of(page)}; frame-ancestors 'none'"}
@@ -322,7 +322,7 @@ class Server:
         return JSONResponse((await run_in_threadpool(table.study)).progress())
 
     async def _study(self, visit: _Visit) -> Response:
-        """Let a player evaluate every position of the finished game."""
+        """Let a player think about every position of the finished game."""
         table, player = await self._open(visit), visit.text("player")
         study = await run_in_threadpool(table.study)
         study.begin(player)
@@ -361,7 +361,7 @@ class Server:
         return StreamingResponse(self._versions(table, key), media_type="text/event-stream")
 
     async def _versions(self, table: Table, key: str) -> AsyncIterator[str]:
-        """Yield a table's version whenever the table changes. The stream contains nothing else."""
+        """Yield a table's version whenever the table changes. The stream contains no other data."""
         self._streams[key] += 1
         try:
             told = ""
@@ -391,8 +391,8 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
     import uvicorn
 
     with socket.create_server((host, port), reuse_port=False) as listener:
-        # asyncio sets this option only on sockets whose protocol is given as TCP, which this one is
-        # not. Without the option, answers are delayed by 40 ms.
+        # Without this option, answers are delayed by 40 ms. asyncio does not set it here, because
+        # this socket was made without the protocol number of TCP.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         port = listener.getsockname()[1]
         here = [host, "127.0.0.1", "localhost", *names]
@@ -403,7 +403,7 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
             "Anyone with this address can open and see all games: keep it to yourself. Ctrl-C "
             "stops the server; games continue after a restart."
         )
-        sys.setswitchinterval(0.001)  # short, because the event loop waits for threads that draw
+        sys.setswitchinterval(0.001)  # short, because the event loop must wait while a thread draws
         config = uvicorn.Config(
             server.app,
             lifespan="on",
@@ -497,7 +497,7 @@ class _Visit:
         return found
 
     def seats(self) -> list[str | Person]:
-        """Return the occupant of each seat: a specification, or a person ({"name", "own_key"})."""
+        """Return who has each seat: a player's specification, or a person ({"name", "own_key"})."""
         found, seats = self.asked.get("seats"), list[str | Person]()
         if not isinstance(found, list) or not 1 <= len(found) <= 16:
             raise RefusedError("seats must be a list of 1 to 16 entries, one for each seat")
@@ -515,7 +515,7 @@ class _Visit:
         return seats
 
     def seat(self, table: Table) -> int:
-        """Return the seat of the request. It must be one of the visitor's own seats."""
+        """Return the seat that the request names. It must belong to the visitor."""
         own, seat = table.about.keys[self.visitor.key], self.number("seat", 16)
         if seat is None or seat not in own:
             raise RefusedError("this is not your seat")

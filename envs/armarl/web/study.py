@@ -1,6 +1,6 @@
 """`Study`: players' thoughts on a finished game, collected while people look at its replay.
 
-Thoughts are a player's action probabilities and expected returns, see `players.protocol.Thoughts`.
+Thoughts are a player's action probabilities and expected returns (`players.protocol.Thoughts`).
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from armarl.replays.replay import Replay
 from armarl.replays.thoughts import deciders, thoughts_of
 from armarl.web.refusals import RefusedError
 
-MOST_PLAYERS = 6  # maximum number of players whose thoughts a replay shows
+MOST_PLAYERS = 6  # maximum number of players whose thoughts one replay shows
 
 
 class Study:
     """A finished game and players' thoughts on it. All methods may be called from any thread.
 
     Attributes:
-        trouble: the error of the last player if it failed, otherwise an empty text.
+        trouble: a text about the error of the last player if it failed, otherwise an empty text.
     """
 
     def __init__(self, record: Record) -> None:
         self._record, self._lock = record, threading.Lock()
         self._opinions: dict[str, list[Thoughts | None]] = {}
-        self._thinking: tuple[str, int] | None = None  # a player, and the number of positions done
+        self._thinking: tuple[str, int] | None = None  # player, number of finished positions
         self._page: str | None = None
         self.trouble = ""
 

@@ -1,7 +1,7 @@
 """`Table`: one game with people and players in its seats. This module does not use HTTP.
 
-A *player* is always a program. A *board* is a picture of a position. An *audience* is the view for
-which the server draws the game: that of a seat, of onlookers, or of everything after the end.
+A *player* is always a program. A *board* is a picture of a position. An *audience* is a viewer for
+whom the server draws the game: a seat, an onlooker, or, after the end, anyone who sees everything.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from armarl.web.study import Study
 from armarl.web.table_files import About, read_about, record_path, write_about
 from armarl.web.window import EVERYTHING, ONLOOKER, Window, board, guide, meaning, signs
 
-_LETTERS = "ABCDEFGHIJKLMNOP"  # letters of the seats, as in the drawings
+_LETTERS = "ABCDEFGHIJKLMNOP"  # letters of the seats in names, as in Armadora's drawings
 _MOST_NAME = 24  # maximum number of characters in a person's name
 _MOST_BOARDS = 12  # maximum number of stored boards
 
@@ -40,9 +40,9 @@ class Table:
     """A game that people and players play. All methods may be called from any thread.
 
     Attributes:
-        name: the name of its files.
-        about: the facts that the record does not contain.
-        trouble: the error of the player to move if it failed, otherwise None.
+        name: the name of the table and of its two files.
+        about: the facts that the record of the game does not contain.
+        trouble: a text about the error of the player to move if it failed, otherwise None.
     """
 
     name: str
@@ -72,12 +72,12 @@ class Table:
         """Deal a game.
 
         Args:
-            folder: the folder for its two files.
+            folder: the folder for the table's two files.
             name: the name of the files.
             game: the variant.
             players: for each seat the specification of its player, or None for a person.
             names: a name for each seat.
-            keys: the seats of each key to make.
+            keys: for each key to create, its seats.
             deal: the seed of the deal.
             make_player: a function that makes a player from its specification.
 
@@ -95,7 +95,7 @@ class Table:
 
     @classmethod
     def keep(cls, folder: Path, name: str, record: Record, make_player: MakePlayer) -> Table:
-        """Make a table of a finished game or a position, for onlookers only.
+        """Make a table from a finished game or a position, for onlookers only.
 
         Raises:
             OSError: the files cannot be written.
@@ -110,7 +110,7 @@ class Table:
         """Continue a game from its files.
 
         Raises:
-            OSError, ValueError: the files cannot be read, or contain something else.
+            OSError, ValueError: the files cannot be read, or are not the files of a table.
         """
         about, journal = read_about(folder, name), Journal.resume(record_path(folder, name))
         if len(about.players) != journal.game.players:
@@ -132,7 +132,7 @@ class Table:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A name for each seat, all different."""
+        """A name for each seat. Equal names are made different by the letters of the seats."""
         own = self.own_names
         return tuple(
             name if own.count(name) == 1 else f"{name} {_LETTERS[seat]}"
@@ -145,12 +145,12 @@ class Table:
 
     @property
     def version(self) -> str:
-        """A text that changes whenever a decision is made or taken back."""
+        """A text that changes whenever a decision is made or taken back, and when the game ends."""
         return f"{len(self._journal.seats)}.{self.about.undone}{'.over' * self.is_over}"
 
     @property
     def to_move(self) -> int | None:
-        """The seat to move, or None when the game is over."""
+        """The seat to move, or None if the game is over."""
         return self._journal.to_move
 
     @property
@@ -160,7 +160,7 @@ class Table:
         return None if seat is None or self.trouble or self.about.players[seat] is None else seat
 
     def setup(self, key: str) -> dict[str, Any]:
-        """Return the data for a page that do not change during the game."""
+        """Return the data of a visitor's page that do not change during the game."""
         game, found = self.game, guide(self.game)
         states = [
             game.concealed(self._journal.states[0], np.array([s])) for s in range(game.players)
@@ -194,7 +194,7 @@ class Table:
             number: the number of decisions before the position, or None for the newest position.
             have: the name of a board that the page already has. Only the changes from this board
                 are returned.
-            since: the number of the first decision that is described in words.
+            since: the number of the first decision to describe in words.
 
         Raises:
             RefusedError: the audience may not see the position, or the position does not exist.
@@ -232,8 +232,8 @@ class Table:
     def _board(self, window: Window, number: int, have: str) -> dict[str, Any]:
         """Return the board of a position as JSON types, with the board's name.
 
-        If the page already has the board `have`, only the changes from that board are returned.
-        A board of another audience is not used, because it contains secrets.
+        If the page already has the board `have`, only the changes from that board are returned. But
+        a board of another audience is never used, because the changes could reveal its secrets.
         """
         if not self.game.has_picture:
             return window.text(number)
@@ -273,7 +273,7 @@ class Table:
         return f"{' and '.join(best)} won."
 
     def _result(self, window: Window) -> Sequence[str]:
-        """Return sentences with the details of the game's result."""
+        """Return sentences with the details of the game's result, or none if there is no result."""
         journal = self._journal
         if not journal.ending or journal.ending == "stopped" or not journal.actions:
             return []
@@ -306,7 +306,8 @@ class Table:
         """Take a person's last action back.
 
         Raises:
-            RefusedError: the action has revealed something, or another player has acted since.
+            RefusedError: `version` is not the table's current version, the game is over, another
+                player has acted since, or the action has revealed something.
             OSError: the disk is full or not writable.
         """
         with self._lock:
@@ -334,7 +335,12 @@ class Table:
         )
 
     def resign(self, seat: int, version: str) -> None:
-        """End the game because a person gives up. The record says that the game was stopped."""
+        """End the game because a person gives up. The record says that the game was stopped.
+
+        Raises:
+            RefusedError: `version` is not the table's current version, or the game is over.
+            OSError: the disk is full or not writable.
+        """
         with self._lock:
             self._check_version(version)
             if self.is_over:
@@ -364,7 +370,7 @@ class Table:
     # --- people's questions ----------------------------------------------------------------------
 
     def why(self, seat: int, places: Sequence[str]) -> list[str]:
-        """Return the reasons why the seat to move cannot act on these places of the picture."""
+        """Return the reasons why the seat to move has no legal action on these places."""
         with self._lock:
             self._check_turn(seat, self.version)
             return self._window(seat).why_here(places)
@@ -403,11 +409,11 @@ class Table:
     def opinion(self, seat: int, player: str) -> dict[str, Any]:
         """Return a player's choice and thoughts, as a hint for the person to move.
 
-        Every seat has its own advisers, because a shared adviser could remember another seat's
-        view.
+        Every seat has its own player objects for hints, because a shared object could remember the
+        view of another seat.
 
         Raises:
-            RefusedError: it is not the person's turn, or the player has failed.
+            RefusedError: it is not the person's turn, or the player failed.
         """
         with self._lock:
             self._check_turn(seat, self.version)
@@ -436,7 +442,7 @@ class Table:
             return self._study
 
     def think_over(self, player: str, stopped: threading.Event) -> None:
-        """Let a player think about the finished game. Call `study().begin` before."""
+        """Let a player think about the finished game. Call `study().begin` first."""
         study = self.study()
         try:
             study.think(player, lambda: self._make_player(player, self.game), stopped)
@@ -450,9 +456,12 @@ class Table:
     def let_player_move(self) -> bool:
         """Let the player to move choose and play an action. Return whether an action was played.
 
-        The table is not locked while the player thinks. If a person takes an action back while the
-        player thinks, the player's choice is dropped. If the player fails, the game stays
-        unchanged, and `trouble` contains the error.
+        The table is not locked while the player thinks. If a person takes an action back in this
+        time, the player's choice is dropped. If the player fails, the game stays unchanged, and
+        `trouble` describes the error.
+
+        Raises:
+            OSError: the disk is full or not writable. Nothing was played.
         """
         with self._lock:
             seat, version = self.player_to_move, self.version
@@ -482,13 +491,17 @@ class Table:
     def _failed(self, player: str, error: Exception) -> str:
         """Print a player's error to stderr, and return a text about the error for the pages.
 
-        The returned text does not quote the error's message, which may contain secrets.
+        The returned text does not quote the error's message, because it may contain secrets.
         """
         tell(f"table {self.name}: the player {player} failed: {type(error).__name__}: {error}")
         return f"the player {player} failed ({type(error).__name__}); the server's log says more"
 
     def retry(self, version: str) -> None:
-        """Let a player that has failed try again."""
+        """Let a player that has failed try again.
+
+        Raises:
+            RefusedError: `version` is not the table's current version.
+        """
         with self._lock:
             self._check_version(version)
             self.trouble = None
@@ -500,5 +513,5 @@ def _sentence(item: dict[str, Any]) -> str:
 
 
 def _plain(options: Any) -> dict[str, Any]:
-    """Return the options that are bools, integers or texts. A chart, for example, is left out."""
+    """Return the options that are bools, integers or strings. A custom chart is left out."""
     return {key: value for key, value in options.items() if isinstance(value, bool | int | str)}

@@ -1,4 +1,4 @@
-"""The two files of a table: its record, and a JSON file with the facts that the record lacks."""
+"""The two files of a table: the record of its game, and a JSON file with further facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class About:
 
     Attributes:
         players: for each seat the specification of its player, or None for a person.
-        keys: the seats of each key. A key is a secret word in an address. A key without seats
+        keys: the seats of each key. A key is a secret text in a page's address. A key without seats
             belongs to onlookers.
         deal: the seed of the deal. Anyone who knows this seed can compute all hidden information.
         chance: the seed of the players' random numbers.
@@ -43,7 +43,7 @@ def read_about(folder: Path, name: str) -> About:
     """Read the facts about a table that its record does not contain.
 
     Raises:
-        OSError, ValueError: the file cannot be read, or contains something else.
+        OSError, ValueError: the file cannot be read, or is not the JSON file of a table.
     """
     try:
         about = About(**read_json(read_text(folder / f"{name}.json", _MOST_ABOUT)))
@@ -54,7 +54,7 @@ def read_about(folder: Path, name: str) -> About:
 
 
 def _check(about: About) -> None:
-    """Check all values of a table's file, even the name of the next table, which is used in a path.
+    """Check all values of a table's file. The name of the next table later becomes part of a path.
 
     Raises:
         TypeError: a value has a wrong type or is out of range.

@@ -1,8 +1,8 @@
 """A game as one audience sees it: a seat, an onlooker, or a person who may see everything.
 
 This module makes everything that the server sends about a game. For a seat it uses only the
-concealed state, and for an onlooker only the knowledge that all seats share. No secret can leave
-the server, and its answers about two games that differ only in secrets are equal byte for byte.
+concealed state, and for an onlooker only the information that all seats share. So no secret leaves
+the server: its answers about two games that differ only in secrets are byte-identical.
 
 A *family* is a group of similar actions in the action table, such as all attacks.
 """
@@ -31,7 +31,7 @@ from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legall
 ONLOOKER, EVERYTHING = -1, -2  # audiences besides the seats
 _SHOWN = 8  # maximum number of actions in a hint
 _MOST_REASONS = 2  # maximum number of reasons after a click on a place without a legal action
-_NEWS = 400  # maximum number of decisions that one response describes in words
+_NEWS = 400  # maximum number of decisions that one response describes
 _TITLE = re.compile(r"<title>(.*?)</title>")
 _SEAT = re.compile(r"\bplayer (\d+)\b")  # the name of a seat in the texts of games
 
@@ -39,7 +39,7 @@ _SEAT = re.compile(r"\bplayer (\d+)\b")  # the name of a seat in the texts of ga
 class Window:
     """A game as an audience sees it.
 
-    A window stores its texts about decisions, so make a new window when a decision is taken back.
+    A window caches the texts about decisions, so make a new window when a decision is taken back.
 
     Attributes:
         game: the variant.
@@ -49,40 +49,40 @@ class Window:
     def __init__(self, journal: Journal, audience: int, names: Sequence[str]) -> None:
         self.game, self.audience = journal.game, audience
         self._journal, self._names = journal, tuple(names)
-        self._news: dict[int, dict[str, Any]] = {}  # texts about decisions
-        self._ends: dict[int, bool] = {}  # whether a decision ended a turn
+        self._news: dict[int, dict[str, Any]] = {}  # texts about decisions, by number
+        self._ends: dict[int, bool] = {}  # whether a decision ended a turn, by number
 
     # --- positions -------------------------------------------------------------------------------
 
     def _state(self, number: int) -> State:
-        """Return a position. If the audience is a seat, hidden information is concealed."""
+        """Return the state of a position. For a seat, hidden information is concealed."""
         states = self._journal.states[number]
         if self.audience >= 0:
             states = self.game.concealed(states, np.array([self.audience]))
         return states[0]
 
     def _how(self) -> dict[str, Any]:
-        """Return the keyword arguments with which `Game.picture` and others get the audience."""
+        """Return the keyword arguments that tell `Game.picture` and other methods the audience."""
         return {
             "seat": self.audience if self.audience >= 0 else None,
             "public": self.audience == ONLOOKER,
         }
 
     def text(self, number: int) -> dict[str, Any]:
-        """Return a position as text, for a game without a drawing."""
+        """Return a position as text, and the game's title, for a game without pictures."""
         drawn = "" if self.audience == ONLOOKER else self.drawn(number)
         return {"text": drawn, "title": game_entry(self.game.name).title}
 
     def drawn(self, number: int = -1) -> str:
-        """Return the game's text drawing of a position. It is not made for onlookers."""
+        """Return the game's text drawing of a position. Do not call this method for onlookers."""
         return self._named(self.game.draw(self._state(number), self._how()["seat"]))
 
     def _named(self, text: str) -> str:
-        """Replace `player N` in a text of the game by the name of the seat."""
+        """Replace `player N` in a text of the game by the name of seat N."""
         return _SEAT.sub(lambda found: self._names[int(found[1])], text)
 
     def picture(self, number: int) -> Picture:
-        """Return a position as a picture."""
+        """Return the picture of a position."""
         journal = self._journal
         seat = journal.seats[number - 1] if number else None
         last = None
@@ -99,7 +99,7 @@ class Window:
         )
 
     def news(self, first: int, last: int) -> list[dict[str, Any]]:
-        """Return the decisions from number `first` to `last` - 1 in words."""
+        """Return descriptions of decisions `first` to `last` - 1, or of the last _NEWS of them."""
         numbers, news = range(max(first, last - _NEWS, 0), last), self._news
         for number in numbers:
             if number not in news:
@@ -107,10 +107,10 @@ class Window:
         return [news[number] for number in numbers]
 
     def _told(self, number: int) -> dict[str, Any]:
-        """Return a decision in words.
+        """Return the description of a decision.
 
-        A seat that must remember its hidden pieces on the board (ARM-33) gets only the public words
-        about its own decisions. Otherwise the page would remind it of the pieces.
+        A seat that must remember its hidden pieces on the board (ARM-33) gets only the public
+        description of its own decisions. Otherwise the page would remind the seat of the pieces.
         """
         journal, game, window = self._journal, self.game, self
         seat, action = journal.seats[number], journal.actions[number]
@@ -137,8 +137,8 @@ class Window:
     def _summary(self, last: int) -> str:
         """Return one sentence about the turn that a decision ended.
 
-        The sentence is empty for a turn of one decision. It is also empty for the audience's own
-        turn, because it would remind a seat that must remember its hidden pieces (ARM-33).
+        Return an empty text for a turn of one decision, and for the audience's own turn. A sentence
+        about its own turn would help a seat that must remember its hidden pieces (ARM-33).
         """
         journal, first = self._journal, last
         while first and not self._ended_turn(first - 1):
@@ -153,7 +153,7 @@ class Window:
         return self.game.sum_up(states, actions, names=self._names, **how)
 
     def _ended_turn(self, number: int) -> bool:
-        """Return whether a decision ended a turn. Every audience may know this."""
+        """Return whether a decision ended a turn, which every audience may know."""
         if number not in self._ends:
             before, after = (self._journal.states[k][0] for k in (number, number + 1))
             last = self._journal.seats[number], self._journal.actions[number]
@@ -175,7 +175,7 @@ class Window:
     # --- the seat to move ------------------------------------------------------------------------
 
     def choices(self) -> dict[str, Any]:
-        """Return the question and the legal actions for the audience, whose turn it must be."""
+        """Return the question and the legal actions. The audience must be the seat to move."""
         game, state = self.game, self._state(-1)
         found, entries = guide(game), _entries(game)
         asked, about = ("", []) if found is None else found.question(game, state)
@@ -188,10 +188,10 @@ class Window:
         }
 
     def _warnings(self, state: State) -> dict[int, str]:
-        """Return warnings about actions that cannot be taken back, with family numbers as keys.
+        """Return the warnings about actions that cannot be taken back, by the number of the family.
 
-        The page shows the warning and asks for a confirmation before it plays such an action. There
-        are no warnings if the game's guide has no function `warnings`.
+        Before the page plays an action with a warning, it shows the warning and asks for a
+        confirmation. There are no warnings if the game's guide has no function `warnings`.
         """
         found = guide(self.game)
         said = found.warnings(self.game, state) if found and hasattr(found, "warnings") else {}
@@ -206,10 +206,10 @@ class Window:
         return self._named(self.game.explain(self._state(-1), action))
 
     def why_here(self, places: Sequence[str]) -> list[str]:
-        """Return the reasons why actions on these places are illegal, one per family of actions.
+        """Return the reasons why actions on these places are illegal, one for each family.
 
-        If some of the families have legal actions on other places, only the reasons of these
-        families are returned. There are at most _MOST_REASONS reasons.
+        If some of the families have legal actions on other places, return only the reasons for
+        these families. The maximum number of reasons is _MOST_REASONS.
         """
         families, mask, wanted = family_of(self.game), self._mask(), tuple(places)
         reasons: dict[int, str] = {}
@@ -231,7 +231,7 @@ class Window:
         return [reason for reason in found if reason][:_MOST_REASONS]
 
     def _unused(self, places: Sequence[str]) -> list[str]:
-        """Return the reasons that the game's guide gives why these places have no actions."""
+        """Return the reasons from the game's guide why these places never have an action."""
         found = guide(self.game)
         cells = found.cells(self.game) if found and hasattr(found, "unused") else []
         return [
@@ -241,7 +241,7 @@ class Window:
         ]
 
     def has_revealed(self) -> bool:
-        """Return whether the last action, which the audience played, revealed something to it."""
+        """Return whether the last action revealed something to the audience, which played it."""
         journal = self._journal
         before, after = (states[0] for states in journal.states[-2:])
         return has_revealed(self.game, before, journal.actions[-1], after, self.audience)
@@ -249,10 +249,10 @@ class Window:
     # --- players' thoughts -----------------------------------------------------------------------
 
     def opinion(self, player: Player, states: States) -> dict[str, Any]:
-        """Return a player's choice and thoughts in a position, for the seat to move.
+        """Return the action that a player would choose for the seat to move, and its thoughts.
 
         The seat to move must be the audience, unless the audience is EVERYTHING. The player gets
-        only the information of the seat.
+        only the information of the seat to move.
         """
         game = self.game
         seats = game.statuses(states)[1]
@@ -285,15 +285,16 @@ class Window:
 def board(picture: Picture, before: Picture | None) -> dict[str, Any]:
     """Return a picture as JSON types, or only its differences from another picture.
 
-    The page that gets the result draws nothing itself. It only replaces parts of its picture.
+    The page draws nothing itself. It only replaces parts of the picture that it shows.
 
     Args:
         picture: the picture.
-        before: the picture that the page has, of the same audience, or None.
+        before: the picture that the page already has, or None. It must be for the same audience.
 
     Returns:
-        `parts`, pairs of a part's number and its SVG; the SVG `definitions` that these parts need;
-        and `sheet` with the size and the colours, unless the page already has them.
+        A dictionary with the `title`; `parts`, pairs of a part's number and its SVG; the SVG
+        `definitions` that these parts need; and `sheet` with the size and the colours, unless the
+        page already has them.
     """
     sheet, parts = picture.sheet, [part.svg for part in picture.parts]
     old = [part.svg for part in before.parts] if before and before.sheet is sheet else []
@@ -317,13 +318,13 @@ def board(picture: Picture, before: Picture | None) -> dict[str, Any]:
 
 
 def guide(game: Game) -> ModuleType | None:
-    """Return the game's module `guide`, which has texts and places for pages, or None."""
+    """Return the game's module `guide` with texts and places for the pages, or None."""
     return game_entry(game.name).part("guide")
 
 
 @lru_cache(maxsize=16)
 def signs(game: Game) -> dict[str, Any]:
-    """Return the legend of the game's drawing: its signs, and the SVG definitions they need."""
+    """Return the legend of the game's pictures: the signs, and the SVG definitions they need."""
     found = guide(game)
     if found is None or not hasattr(found, "signs") or not game.has_picture:
         return {"signs": [], "definitions": []}
@@ -348,8 +349,8 @@ def family_of(game: Game) -> list[int]:
 def places_of(game: Game) -> list[tuple[str, ...]]:
     """Return for each action the ids of its places in the picture, in the order of the clicks.
 
-    The places come from the action table: an edge that the picture draws, or else the origin and
-    the target. Actions without places are chosen from a list.
+    The places come from the action table. They are the action's edge if the picture draws edges,
+    otherwise the origin and the target. The page offers actions without places in a list.
     """
     found = guide(game)
     if found is None:
@@ -365,10 +366,7 @@ def places_of(game: Game) -> list[tuple[str, ...]]:
 
 @lru_cache(maxsize=64)
 def _entries(game: Game) -> list[list[Any]]:
-    """Return for each action a list for the page: its notation, family number, number, and places.
-
-    For the third entry see `_number_of`.
-    """
+    """Return for each action a list: notation, family number, number (`_number_of`), places."""
     return [
         [game.actions.texts[action], family, _number_of(game, action), *places]
         for action, (family, places) in enumerate(
@@ -378,7 +376,7 @@ def _entries(game: Game) -> list[list[Any]]:
 
 
 def meaning(game: Game, action: int) -> str:
-    """Return the meaning of an action, with its rule's number."""
+    """Return the meaning of an action in words, with the number of its rule."""
     return game.actions.families[family_of(game)[action]].meaning
 
 

@@ -1,8 +1,8 @@
 "use strict";
-/* The host's page. It opens tables, and lists the existing tables. */
+/* The host's page, which opens new tables and lists all tables. */
 
 let games = [], given = null, players = [];
-const LETTERS = "ABCDEFGHIJKLMNOP"; // of the seats
+const LETTERS = "ABCDEFGHIJKLMNOP"; // one letter for each seat, for names
 const HERE = "a person at this screen", LINK = "a person with a separate address";
 
 async function start() {
@@ -58,7 +58,7 @@ function options() {
 
 const request = () => (chosen() ? { game: byId("name").value, options: options() } : {});
 
-/** Request the players that are available for the variant, and show a line for each seat. */
+/** Request the available players for the variant, and show a line for each seat. */
 async function showPlayers() {
   try {
     ({ players } = await ask("players", request()));
@@ -109,7 +109,7 @@ async function open(event) {
   }
 }
 
-/** Open a record or a position that was pasted. */
+/** Open the record or the position that was pasted into the text field. */
 async function keep(event) {
   event.preventDefault();
   byId("kept").textContent = "Reading the text. This takes up to a minute the first time with a game.";
@@ -138,6 +138,6 @@ byId("name").addEventListener("change", () => showGame(null));
 byId("players").addEventListener("change", showPlayers);
 byId("game").addEventListener("submit", open);
 byId("keep").addEventListener("submit", keep);
-// Before this line, clicks and submitted forms would be lost.
+// Until this line has run, clicks and submitted forms would be lost.
 document.querySelector("main").inert = false;
 start().catch((error) => { byId("said").textContent = error.message; });

@@ -9,24 +9,24 @@ const LEGIBLE = 0.4; // pixels per unit of the picture; with fewer, the board is
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let setup = null; // the data of the table that stay the same during the game
 let seat = null; // the seat for which the page shows the game; null for an onlooker
-let view = null; // the newest position
+let view = null; // the newest position, as the server sent it
 let shown = -1; // the number of the position on the board
-let told = 0; // number of decisions in the list
+let told = 0; // number of decisions that the page has described in the list
 let picked = []; // places clicked so far
-let running = false; // positions are being shown one by one
-let hurry = false; // show the newest position immediately
-let busy = false; // a request is under way
-let stream = null;
+let running = false; // whether positions are being shown one after another
+let hurry = false; // whether to show the newest position immediately
+let busy = false; // whether a request is waiting for its response
+let stream = null; // the connection for the server's events, or null
 const boards = new Map(); // the parts of the stored boards, by the board's name
 let board = null; // the name of the board that is shown
 let colours = {}; // the colours of the board, by theme
-let asked = ""; // the action for which a confirmation is needed, because it cannot be taken back
+let asked = ""; // the action that a person must confirm, because it cannot be taken back
 let large = null; // whether the board is zoomed; null until somebody presses Zoom
 
 const sleep = (time) => new Promise((done) => { setTimeout(done, time); });
 const say = (text) => { byId("answer").replaceChildren(...marked(text)); };
 const mine = () => setup.seats.includes(view.mover);
-/** Return the address of a position, in the seat's view, or after the end in the chosen view. */
+/** Return the address of a position as the seat sees it. After the end, use the chosen view. */
 const query = (more) => {
   const asked = { ...(board && { have: board }), ...more };
   const who = view && view.over ? byId("look").value : seat;
@@ -74,7 +74,7 @@ function showLegend({ signs, definitions }) {
   }));
 }
 
-/** Listen for changes. A hidden page closes its connection, because a browser has only six. */
+/** Listen for changes. A hidden page does not, because a browser allows only six connections. */
 function listen() {
   if (stream) stream.close();
   stream = null;
@@ -83,7 +83,7 @@ function listen() {
   stream.onmessage = (event) => { if (!view || event.data !== view.version) refresh(); };
 }
 
-/** Get the newest position and show what has happened, one decision after another. */
+/** Request the newest position, and show the decisions since the last one, one after another. */
 async function refresh(fresh) {
   if (running) { refresh.again = true; return; }
   running = true;
@@ -128,7 +128,7 @@ async function catchUp(fresh) {
   show(view);
 }
 
-/** Offer all views of the board. When the game is over, everybody may see everything. */
+/** Offer all views of the board in a finished game, in which everybody may see everything. */
 function offerLooks() {
   const seats = setup.seats.map((own) => make("option", { value: own }, `as ${setup.names[own]}`));
   byId("look").replaceChildren(make("option", { value: "all" }, "everything"), ...seats,
@@ -177,7 +177,7 @@ function show(position) {
   offer(position);
 }
 
-/** Draw a position: replace the parts of the picture that have changed. */
+/** Replace the parts of the picture that differ in a position. */
 function draw(position) {
   if (position.text !== undefined) {
     byId("picture").replaceChildren(make("pre", {}, position.text));
@@ -277,7 +277,7 @@ function showResult(position) {
   byId("reasons").replaceChildren(...position.result.map((words) => make("li", {}, words)));
 }
 
-/** Offer the actions that have no places to click, as a list with a filter. */
+/** Offer actions without places to click as a list with a filter. */
 function offerList(plain) {
   const filter = make("input", { "aria-label": "Filter the actions", placeholder: "filter" });
   const list = make("div", {}, ...plain.map(button));
@@ -291,13 +291,13 @@ function button(action) {
   return make("button", { class: "choice", onclick: () => play(action[0]) }, make("b", {}, action[0]), ` ${words}`);
 }
 
-/** Return the warning before an action that cannot be taken back, or an empty text. */
+/** Return the warning about an action if it cannot be taken back, otherwise an empty text. */
 function warning(text) {
   const action = actions().find((one) => one[0] === text);
   return (action && view.warnings[action[1]]) || "";
 }
 
-/** Ask for a confirmation of an action that cannot be taken back. A double click does not confirm. */
+/** Ask a person to confirm an action that cannot be taken back. A double click does not confirm. */
 function askFirst(text) {
   asked = text;
   picked = [];
@@ -356,7 +356,7 @@ function light() {
   }
 }
 
-/** Return the actions whose first places are the places that have been clicked so far. */
+/** Return the actions whose places begin with the places that have been clicked so far. */
 function matching(places = picked) {
   return actions().filter((action) => places.every((place, k) => placesOf(action)[k] === place));
 }
@@ -373,7 +373,7 @@ function choose(place) {
   if (!fit.length) { askWhy([...picked, place]); return; }
   picked.push(place);
   const done = fit.filter((action) => placesOf(action).length === picked.length);
-  // One click does not play an action that has a number or a warning. It opens the menu.
+  // A single click never plays an action with a number or a warning. It opens the menu.
   const plain = picked.length > 1 || (done.length && done[0][2] === null && !warning(done[0][0]));
   if (done.length === 1 && fit.length === 1 && plain) { play(done[0][0], true); return; }
   light();
@@ -388,7 +388,7 @@ async function askWhy(places) {
   } catch (error) { say(error.message); }
 }
 
-/** Show a menu beside a place with the actions that end there. Number keys choose an action. */
+/** Show a menu of actions beside the last place that was clicked. Number keys choose an action. */
 function showMenu(place, found, more) {
   const menu = byId("menu"), box = element(place).getBoundingClientRect();
   const around = byId("stage").getBoundingClientRect(), families = [...new Set(found.map((a) => a[1]))];
@@ -402,7 +402,7 @@ function showMenu(place, found, more) {
   let left = Math.min(box.left - around.left + box.width / 2, around.width - menu.offsetWidth - 4);
   let top = box.bottom - around.top + 4;
   if (top + menu.offsetHeight > around.height) top = Math.max(0, box.top - around.top - menu.offsetHeight - 4);
-  if (more) { // the menu is below the map, so that the map stays visible
+  if (more) { // put the menu below the map, so that people can click a second place
     left = (around.width - menu.offsetWidth) / 2;
     top = around.height - menu.offsetHeight - 4;
   }
@@ -413,9 +413,9 @@ function showMenu(place, found, more) {
 
 function hideMenu() { byId("menu").hidden = true; }
 
-// --- what people do -------------------------------------------------------------------------------
+// --- people's requests ----------------------------------------------------------------------------
 
-/** Send a request for the seat, and show the result. */
+/** Send a request of the seat to the server, and show the result. */
 async function send(address, more) {
   if (busy) return;
   busy = true;
@@ -431,7 +431,7 @@ async function send(address, more) {
   } finally { busy = false; }
 }
 
-/** Play an action. Without `sure`, ask first if the action cannot be taken back. */
+/** Play an action. Without `sure`, first ask for a confirmation if it cannot be taken back. */
 function play(text, sure = false) {
   hideMenu();
   if (!sure && warning(text)) { askFirst(text); return undefined; }
@@ -474,7 +474,7 @@ async function again(more) {
   } catch (error) { say(error.message); }
 }
 
-/** Hide the board until the next person presses the button that shows their hand. */
+/** Hide the board until the next person at this screen presses the button. */
 function handOver(next) {
   byId("picture").replaceChildren();
   board = null;
@@ -555,7 +555,7 @@ byId("look").addEventListener("change", () => step(shown));
 dark.addEventListener("change", paint);
 document.addEventListener("visibilitychange", () => { listen(); if (!document.hidden && view) refresh(); });
 
-/** Return the nearest highlighted place in a direction, for the arrow keys. */
+/** Return the nearest clickable place in a direction, for the arrow keys. */
 function neighbour(from, across, down) {
   const middle = (place) => {
     const box = place.getBoundingClientRect();
@@ -618,7 +618,7 @@ document.addEventListener("keydown", (event) => {
   if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
 });
 
-// Before this line, clicks and submitted forms would be lost.
+// Until this line has run, clicks and submitted forms would be lost.
 document.querySelector("main").inert = false;
 start().catch((error) => {
   byId("said").textContent = `${error.message} Reload the page.`;

@@ -1,9 +1,9 @@
 "use strict";
-/* Helpers of both pages: elements and requests. None of them makes HTML from text. */
+/* Helper functions of both pages, for elements and requests. None of them parses text as HTML. */
 
 const byId = (id) => document.getElementById(id);
 
-/** Make an element with attributes and children. Text stays text. */
+/** Make an element with attributes and children. Text children are never parsed as HTML. */
 function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -15,7 +15,7 @@ function make(name, attributes = {}, ...children) {
   return element;
 }
 
-/** Split a text into plain text and elements for its `code`. */
+/** Split a text into pieces of plain text, and elements for pieces in backquotes (code). */
 const marked = (text) => text.split("`").map((part, k) => (k % 2 ? make("code", {}, part) : part));
 
 /** Make the instructions of a game: headings with a few sentences each, and a link to all rules. */
