@@ -39,10 +39,10 @@ def overview(cards: list[Card], page: str) -> str:
         "| --- | --- | --- | --- |",
     ]
     for card in cards:
-        matches = {measured.rival: measured for measured in card.strength}
+        matches = {measured.opponent: measured for measured in card.strength}
         training = card.training
         effort = f"{training.decisions:,} decisions, {training.minutes:.0f} minutes"
-        wins = [_cell(matches.get(rival)) for rival in ALWAYS]
+        wins = [_cell(matches.get(opponent)) for opponent in ALWAYS]
         lines.append(_row(f"[`{card.name}`]({page}#{card.name})", effort, *wins))
     return "\n".join(lines)
 
@@ -108,13 +108,15 @@ def _best_response(found: Found) -> str:
 
 def _strength(card: Card) -> Iterator[str]:
     """Yield the lines of a table with a row for every opponent, the strongest first."""
-    yield "| rival | win rate | fair | cut short |"
+    yield "| opponent | win rate | fair | cut short |"
     yield "| --- | --- | --- | --- |"
     for measured in sorted(card.strength, key=lambda measured: measured.standing.win_rate):
-        rival, standing = f"`{measured.rival}`", measured.standing
-        rival = f"held out: {rival}" if measured.held_out else rival
-        rival += version_note(card, measured)
-        yield _row(rival, _cell(measured), f"{100 * standing.fair:.1f} %", str(standing.cut_short))
+        opponent, standing = f"`{measured.opponent}`", measured.standing
+        opponent = f"held out: {opponent}" if measured.held_out else opponent
+        opponent += version_note(card, measured)
+        yield _row(
+            opponent, _cell(measured), f"{100 * standing.fair:.1f} %", str(standing.cut_short)
+        )
 
 
 def _cell(measured: Measured | None) -> str:

@@ -107,7 +107,7 @@ def trained(name: str, config: TrainingConfig, folder: Path) -> Trained | None:
         path = run.export()
         if not read_card(path).strength:
             run.export(run.evaluate(path))
-        matches = {one.rival: one.standing for one in read_card(path).strength}
+        matches = {one.opponent: one.standing for one in read_card(path).strength}
         return Trained(run.log.measured(), matches)
 
 

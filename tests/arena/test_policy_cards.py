@@ -45,14 +45,14 @@ def test_the_card_of_a_shipped_policy_has_its_facts(name):
     for match, measured in zip(metadata["strength"], card.strength, strict=True):
         policy, rival = match["standings"]
         assert dataclasses.asdict(measured.standing) == policy
-        assert measured.rival == rival["player"]
-        assert measured.held_out == (measured.rival not in config["opponents"]["players"]) or (
-            measured.rival in metadata["advisers"]
+        assert measured.opponent == rival["player"]
+        assert measured.held_out == (measured.opponent not in config["opponents"]["players"]) or (
+            measured.opponent in metadata["advisers"]
         )
-        shown = next(line for line in text.splitlines() if line.startswith(measured.rival + " "))
+        shown = next(line for line in text.splitlines() if line.startswith(measured.opponent + " "))
         assert f"{100 * policy['win_rate']:.1f} %" in shown
         assert shown.endswith(f" {policy['cut_short']}")
-    assert sum(card.training.rivals.values()) == pytest.approx(1)
+    assert sum(card.training.opponents.values()) == pytest.approx(1)
     assert len(text.splitlines()) < 40
 
 
@@ -117,7 +117,7 @@ def test_a_card_shows_hardware_start_and_opponents(tmp_path):
     assert "start       armadora-2p and 1,000 games of greedy\n" in words
     assert "in 20 % of the games (random 75 %, earlier versions 25 %), otherwise itself\n" in words
     settings["opponents"]["share"] = 0
-    assert "rivals      only itself\n" in card_text(read_card(policy(tmp_path, training=training)))
+    assert "opponents   only itself\n" in card_text(read_card(policy(tmp_path, training=training)))
 
 
 def without(match, key):

@@ -49,7 +49,7 @@ class Training(NamedTuple):
         minutes: total training time in minutes.
         threads: number of threads.
         share: fraction of the training games that had opponents, 0 to 1.
-        rivals: for each opponent, its fraction of the training games that had opponents.
+        opponents: for each opponent, its fraction of the training games that had opponents.
         head_start: the policy from which training started, or the number of games of a teacher
             that it imitated first, or both, as text.
         curve: results against the anchors during training.
@@ -62,7 +62,7 @@ class Training(NamedTuple):
     minutes: float | None
     threads: int | None
     share: float | None
-    rivals: dict[str, float]
+    opponents: dict[str, float]
     head_start: str | None
     curve: Sequence[Row]
     hardware: dict[str, str]
@@ -72,7 +72,7 @@ class Measured(NamedTuple):
     """A match that measured a policy.
 
     Attributes:
-        rival: the opponent's specification.
+        opponent: the opponent's specification.
         held_out: True if training did not use a player with this specification as an opponent, a
             teacher or an adviser (a player whose choices are an input of the policy).
         seed: seed of the match.
@@ -80,7 +80,7 @@ class Measured(NamedTuple):
         version: the version of the game in this match.
     """
 
-    rival: str
+    opponent: str
     held_out: bool
     seed: int
     standing: Standing
@@ -241,7 +241,7 @@ def _training(metadata: Any) -> Training:
         minutes=_found(metadata, "training.minutes", float),
         threads=_found(metadata, f"{config}.threads", int),
         share=_found(metadata, f"{config}.opponents.share", float),
-        rivals={name: weight / every for name, weight in weights.items()},
+        opponents={name: weight / every for name, weight in weights.items()},
         head_start=_head_start(metadata),
         curve=_curve(metadata),
         hardware=_hardware(metadata),
@@ -277,10 +277,10 @@ def _strength(metadata: Any) -> list[Measured]:
         standings = _needed(match, "standings", list)
         if len(standings) != 2:
             raise ValueError(f"a match must have 2 standings, not {len(standings)}")
-        policy, rival = map(_standing, standings)
+        policy, opponent = map(_standing, standings)
         seed = _needed(match, "seed", int)
         version = _found(match, "variant.version", int)
-        found.append(Measured(rival.player, rival.player not in met, seed, policy, version))
+        found.append(Measured(opponent.player, opponent.player not in met, seed, policy, version))
     return found
 
 

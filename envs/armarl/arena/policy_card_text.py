@@ -42,7 +42,7 @@ def facts(card: Card) -> dict[str, str]:
         "learner": ", ".join(part for part in learner if part),
         "hardware": ", ".join(f"{name} {what}" for name, what in training.hardware.items()),
         "start": training.head_start or "",
-        "rivals": _rivals(training),
+        "opponents": _opponents(training),
     }
     return {label: said for label, said in words.items() if said}
 
@@ -102,12 +102,12 @@ def _lines(card: Card) -> Iterator[str]:
         yield from _curve_table(card.training.curve)
 
 
-def _rivals(training: Training) -> str:
+def _opponents(training: Training) -> str:
     if training.share is None:
         return ""
     if not training.share:
         return "only itself"
-    who = ", ".join(f"{name} {100 * part:.0f} %" for name, part in training.rivals.items())
+    who = ", ".join(f"{name} {100 * part:.0f} %" for name, part in training.opponents.items())
     return f"in {100 * training.share:.0f} % of the games ({who}), otherwise itself"
 
 
@@ -124,14 +124,14 @@ def _labelled(label: str, words: str) -> str:
 
 def _strength_table(card: Card) -> Iterator[str]:
     yield (
-        f"{'rival':<36}{'games':>7}{'win rate':>10}  {'95 % interval':<16}{'fair':>6}"
+        f"{'opponent':<36}{'games':>7}{'win rate':>10}  {'95 % interval':<16}{'fair':>6}"
         f"{'cut short':>11}"
     )
     for measured in card.strength:
         standing, held_out = measured.standing, " (held out)" if measured.held_out else ""
         interval = f"{100 * standing.low:.1f} - {100 * standing.high:.1f} %"
         yield (
-            f"{measured.rival + held_out + version_note(card, measured):<36}{standing.games:>7}"
+            f"{measured.opponent + held_out + version_note(card, measured):<36}{standing.games:>7}"
             f"{100 * standing.win_rate:>8.1f} %  {interval:<16}{100 * standing.fair:>4.0f} %"
             f"{standing.cut_short:>11}"
         )

@@ -409,7 +409,7 @@ def _ranked(game: Game) -> list[tuple[str, str]]:
         if name.startswith(game.name):
             its = policy_game(path)
             if (its.name, its.players, its.options) == (game.name, game.players, game.options):
-                rates[name] = {m.rival: m.standing.win_rate for m in read_card(name).strength}
+                rates[name] = {m.opponent: m.standing.win_rate for m in read_card(name).strength}
     if not rates:
         return []
 
