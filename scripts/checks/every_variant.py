@@ -41,7 +41,7 @@ def check_variants(
     known = {str(variant): variant for variant in VARIANTS}
     if unknown := set(options.variant or ()) - known.keys():
         parser.error(
-            f"unknown variant {', '.join(sorted(unknown))}; choose from {', '.join(known)}"
+            f"unknown variants: {', '.join(sorted(unknown))}; choose from {', '.join(known)}"
         )
     failed = 0
     for name in options.variant or known:

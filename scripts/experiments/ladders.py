@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     if unknown := [name for name in options.variants if name not in known]:
-        parser.error(f"unknown variant {', '.join(unknown)}; choose from {', '.join(known)}")
+        parser.error(f"unknown variants: {', '.join(unknown)}; choose from {', '.join(known)}")
     for name in options.variants or known:
         game = make_game(known[name][0], **known[name][1])
         print(name)

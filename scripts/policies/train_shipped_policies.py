@@ -44,7 +44,8 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="policies (default: all)")
     names = parser.parse_args().names or NAMES
     if unknown := set(names).difference(NAMES):
-        parser.error(f"unknown policy {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}")
+        wrong = ", ".join(sorted(unknown))
+        parser.error(f"unknown policies: {wrong}; choose from {', '.join(NAMES)}")
     for name in names:
         shutil.copy(train(name), ROOT / "envs" / "armarl" / "shipped" / f"{name}.safetensors")
 

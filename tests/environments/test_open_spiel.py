@@ -199,28 +199,34 @@ def test_the_name_of_a_variant_loads_it_again():
         (lambda record, known, history: f"{record}\n{known[:-2]}\n{history}", "bytes per seat"),
         (lambda record, known, history: f"{record}\n00 00\n{history}", "bytes per seat"),
         (lambda record, known, history: f"\n{known}\n{history}", "bytes per seat"),
-        (lambda record, known, history: f"\n\n{history}", "the deal and the actions"),
-        (lambda record, known, history: f"{record}\n{known}\n", "the deal and the actions"),
+        (
+            lambda record, known, history: f"\n\n{history}",
+            "line 3 of the text must contain the deal",
+        ),
+        (
+            lambda record, known, history: f"{record}\n{known}\n",
+            "line 3 of the text must contain the deal",
+        ),
         (
             lambda record, known, history: f"{record}\n{known}\n{history} 0:-1",
-            "the deal and the actions",
+            "line 3 of the text must contain the deal",
         ),
         (
             lambda record, known, history: f"{record}\n{known}\n{history} 0:{2**70}",
-            "the deal and the actions",
+            "line 3 of the text must contain the deal",
         ),
         (
             lambda record, known, history: f"{record}\n{known}\n{history} 2:0",
-            "seats of its actions must be",
+            "seats in line 3 of the text must be",
         ),
         (
             lambda record, known, history: f"{record}\n{known}\n{history} -1:0",
-            "the deal and the actions",
+            "line 3 of the text must contain the deal",
         ),
         (lambda record, known, history: f"{record}\n{known}\n{history} 1", "three lines"),
         (
             lambda record, known, history: f"{record[:-2]}\n{known}\n{history}",
-            "its record must have",
+            "line 1 of the text must have",
         ),
     ],
 )

@@ -133,7 +133,7 @@ def test_a_chart_in_a_file_must_be_its_content() -> None:
         assert restore_game("armada", {"chart": content}) is make_game("armada")
     for other in ("/etc/passwd", "standard.txt", STANDARD, 7, ["a\nb"]):
         for option in ("chart", "dice"):
-            with pytest.raises(ValueError, match=f"must be the content of the {option}"):
+            with pytest.raises(ValueError, match=f"must contain the {option} itself in the option"):
                 restore_game("armada", {option: other})
 
 

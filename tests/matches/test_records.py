@@ -306,7 +306,7 @@ def test_a_record_can_have_a_user_s_dice(tmp_path):
         read(tmp_path, standard)
     with pytest.raises(RecordError, match="line 2: the variant cannot be made: the combat die"):
         read(tmp_path, text.replace("[3, 0, 1, -1, -3, -3]", "[3]", 1))
-    with pytest.raises(RecordError, match="must be the content of the dice"):
+    with pytest.raises(RecordError, match="must contain the dice itself in the option dice"):
         read(tmp_path, text.replace(json.dumps(dice), '"/dev/zero"', 1))
 
 

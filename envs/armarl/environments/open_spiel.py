@@ -187,23 +187,26 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
             movers, actions = [mover for mover, _ in moves], [action for _, action in moves]
         except ValueError as error:
             raise self._wrong(
-                "it must have three lines of hexadecimal digits and numbers"
+                "the text must have three lines of hexadecimal digits and numbers"
             ) from error
         dealt = bool(data)
         if [len(part) for part in told] != dealt * self.game.players * [_DIGEST]:
             raise self._wrong(
-                f"its second line must contain a digest of {_DIGEST} bytes per seat (none before "
-                "the deal)"
+                f"line 2 of the text must contain a digest of {_DIGEST} bytes per seat (nothing "
+                "before the deal)"
             )
         most = [1 if self.deals is None else self.deals.size, len(self.game.actions)]
         lawful = all(0 <= action < most[min(i, 1)] for i, action in enumerate(actions))
         seated = all((mover >= 0) == (i > 0) for i, mover in enumerate(movers))
         if bool(actions) != dealt or not lawful or not seated:
             raise self._wrong(
-                "its third line must contain the deal and the actions, each as seat:number"
+                "line 3 of the text must contain the deal as -1:number and the actions as "
+                "seat:number (nothing before the deal)"
             )
         if not all(-1 <= mover < self.game.players for mover in movers):
-            raise self._wrong(f"the seats of its actions must be 0 to {self.game.players - 1}")
+            raise self._wrong(
+                f"the seats in line 3 of the text must be 0 to {self.game.players - 1}"
+            )
         state = OpenSpielState(self)
         for state._replays, action in moves:  # fills OpenSpiel's own history
             state.apply_action(action)
@@ -211,7 +214,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
         if dealt:
             size = self.game.blank.dtype.itemsize
             if len(data) != size:
-                raise self._wrong(f"its record must have {size} bytes, not {len(data)}")
+                raise self._wrong(f"line 1 of the text must have {size} bytes, not {len(data)}")
             states = np.frombuffer(data, np.uint8).copy().view(self.game.blank.dtype)
             self.game.check_states(states)
             state.states, state.known = states, told

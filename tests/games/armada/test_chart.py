@@ -364,7 +364,7 @@ BROKEN = {
     "two cities": (change("R4", city=False), r"raspberry lair has 2 cities"),
     "city outside a lair": (change("C5", city=True), r"city C5 must be in a lair \(ADA-2\)"),
     "post outside the group": (change("O2", post="North"), "post North is on O2 of the orange"),
-    "no post": (change("C1", post=None), "no territory has the post Centre"),
+    "no post": (change("C1", post=None), "no territory has these posts: Centre"),
     "two of a post": (change("C5", post="West"), "post West is on C20 and on C5"),
     "no such post": (change("C5", post="Middle"), "C5 has the post 'Middle'"),
     "island in pieces": (
@@ -524,7 +524,7 @@ def test_files_that_are_not_charts_are_refused(tmp_path) -> None:
 
 @pytest.mark.parametrize("empty", ["", "  ", "\n"])
 def test_an_empty_chart_is_refused(empty) -> None:
-    with pytest.raises(ChartError, match="chart is empty; a chart must be the path of a chart fil"):
+    with pytest.raises(ChartError, match="the option chart is empty text; a chart must be"):
         make_game("armada", chart=empty)
 
 

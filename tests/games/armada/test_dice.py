@@ -110,8 +110,14 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "truths": ({**OTHER, "gold": np.ones(6, bool)}, "gold die: a face must be a whole number"),
     "two axes": ({**OTHER, "gold": np.ones((6, 1), int)}, r"must list 6 faces .* not array"),
     "a single number": ({**OTHER, "gold": np.array(6)}, r"must list 6 faces .* not array\(6\)"),
-    "nothing": ("", "^dice is empty; dice must be the path of a TOML file, its text, "),
-    "a blank": (" \n", "^dice is empty; dice must be the path of a TOML file, its text, "),
+    "nothing": (
+        "",
+        "^the option dice is empty text; dice must be the path of a TOML file",
+    ),
+    "a blank": (
+        " \n",
+        "^the option dice is empty text; dice must be the path of a TOML file",
+    ),
     "no JSON": ('{"gold": [', "the dice are not valid JSON: "),
     "one die of JSON": ('{"gold": [1]}', r"must be combat, gold and tribes, not \['gold'\]"),
     "deep JSON": ("{" + "[" * 3000, "the dice are not valid JSON: "),
@@ -307,7 +313,7 @@ def test_dice_are_part_of_the_variant() -> None:
     assert make_game("armada", dice=load_dice().as_dict()) is standard
     assert standard.attributes["dice"] == load_dice()
     assert pickle.loads(pickle.dumps(game)) is game
-    with pytest.raises(ValueError, match=r"content of the dice \(.*\), not 'mine'"):
+    with pytest.raises(ValueError, match=r"must contain the dice itself in the option dice \(.*\), not 'mine'"):
         restore_game("armada", {"dice": "mine"})
     states = game.new_states([1])
     with pytest.raises(ValueError, match="of another variant of armada"):

@@ -156,10 +156,12 @@ def check_arrays(
         ValueError: an array is wrong. The message names the first one.
     """
     for name, own in wanted.items():
-        found = saved[name].shape if name in saved else None
-        if found != own.shape:
+        if name not in saved:
+            raise ValueError(f"{of} {name} is missing")
+        if saved[name].shape != own.shape:
             raise ValueError(
-                f"{of} {name} has shape {found}, but {CONFIG_FILE} requires shape {own.shape}"
+                f"{of} {name} has shape {saved[name].shape}, but {CONFIG_FILE} requires shape "
+                f"{own.shape}"
             )
         if saved[name].dtype != own.dtype:
             raise ValueError(f"{of} {name} must be {own.dtype}, not {saved[name].dtype}")

@@ -40,9 +40,12 @@ def check_players(
     game = _game_of(config)
     try:
         check_reward(game, config.reward, code=code)
+    except ValueError as error:
+        raise ConfigError(f"reward: {brief(error, 1000)}") from error
+    try:
         game.reward_kind(config.early_reward.reward or game.rewards[0])
     except ValueError as error:
-        raise ConfigError(f"game, options or reward: {brief(error, 1000)}") from error
+        raise ConfigError(f"early_reward.reward: {brief(error, 1000)}") from error
     try:
         Advice(game, config.network.advisers)
     except ValueError as error:

@@ -140,8 +140,8 @@ def restore(**options: Any) -> Game:
         text = isinstance(source, str) and "\n" in source
         if source is not None and not isinstance(source, Mapping) and not text:
             raise ValueError(
-                f"in a saved file, the option {name} must be the content of the {name} (several "
-                f"lines of text, or a mapping), not {shortened(source)}"
+                f"a saved file must contain the {name} itself in the option {name} (several lines "
+                f"of text, or a mapping), not {shortened(source)}"
             )
     return make(**options)
 

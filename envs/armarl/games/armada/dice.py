@@ -123,7 +123,7 @@ def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Di
         return _of_mapping(dict(source))
     if isinstance(source, str):
         if not source.strip():
-            raise DiceError(f"dice is empty; {_FORMS}")
+            raise DiceError(f"the option dice is empty text; {_FORMS}")
         if source.lstrip().startswith("{"):
             return _of_json(source)
         if "\n" in source:

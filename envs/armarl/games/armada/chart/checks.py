@@ -199,7 +199,7 @@ class Draft:
             if t.post is not None:
                 places[t.post] = t.name
         if missing := [post for post in POSTS if post not in places]:
-            raise ChartError(f"no territory has the post {', '.join(missing)} (ADA-2)")
+            raise ChartError(f"no territory has these posts: {', '.join(missing)} (ADA-2)")
 
     def _check_borders(self) -> None:
         island = {t.name: t.island for t, _ in self.territories}

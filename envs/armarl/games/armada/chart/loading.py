@@ -93,7 +93,7 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
         return _read_mapping(source).checked()
     if isinstance(source, str):
         if not source.strip():
-            raise ChartError(f"chart is empty; {_FORMS}")
+            raise ChartError(f"the option chart is empty text; {_FORMS}")
         if source.lstrip().startswith("{"):
             return _read_json(source).checked()
         if "\n" in source:
