@@ -313,7 +313,9 @@ def test_dice_are_part_of_the_variant() -> None:
     assert make_game("armada", dice=load_dice().as_dict()) is standard
     assert standard.attributes["dice"] == load_dice()
     assert pickle.loads(pickle.dumps(game)) is game
-    with pytest.raises(ValueError, match=r"must contain the dice itself in the option dice \(.*\), not 'mine'"):
+    with pytest.raises(
+        ValueError, match=r"must contain the dice itself in the option dice \(.*\), not 'mine'"
+    ):
         restore_game("armada", {"dice": "mine"})
     states = game.new_states([1])
     with pytest.raises(ValueError, match="of another variant of armada"):
