@@ -542,3 +542,15 @@ def test_a_chart_file_that_is_not_text_is_refused(tmp_path):
     path.write_bytes(b"\xff\xfe\x00\x80")
     with pytest.raises(ChartError, match="not a UTF-8 text file"):
         load_chart(path)
+
+
+def test_games_with_equal_charts_keep_their_own_maps() -> None:
+    """Regression: a game took the map of an equal chart that an earlier game had been made with."""
+    assert make_game("armada", chart=CHART.as_dict()) is make_game("armada")
+    swapped = TEXT.replace("West", "?").replace("East", "West").replace("?", "East")
+    bare = make_game("armada", chart=load_chart(swapped).as_dict())
+    drawn = make_game("armada", chart=swapped)
+    assert bare.attributes["chart"] == drawn.attributes["chart"]
+    with pytest.raises(ValueError, match="no map to draw"):
+        bare.picture(bare.new_states([1])[0])
+    assert drawn.draw_svg(drawn.new_states([1])[0])

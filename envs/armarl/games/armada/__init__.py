@@ -96,7 +96,8 @@ def make(
         max_turns: number of turns, of all colours together, after which the game is cut short, 1
             to MOST_TURNS (ADA-30).
         chart: a chart to use instead of the standard one, in any form that
-            `armarl.games.armada.chart.loading.load_chart` accepts.
+            `armarl.games.armada.chart.loading.load_chart` accepts. A chart with the places and
+            borders of the standard one is replaced by it, with its map.
         dice: dice to use instead of the standard ones, in any form that
             `armarl.games.armada.dice.load_dice` accepts.
 
@@ -123,7 +124,10 @@ def make(
             f"max_turns must be a whole number from 1 to {MOST_TURNS}, not {max_turns!r}"
         )
     board, thrown = load_chart(chart), load_dice(dice)
-    return _make(int(players), bool(cards), bool(enrolment), int(max_turns), board, thrown)
+    if board == load_chart():  # the same places and borders, perhaps without a map
+        board = load_chart()
+    numbers = int(players), bool(cards), bool(enrolment), int(max_turns)
+    return _make(*numbers, board, board.text, thrown)
 
 
 def restore(**options: Any) -> Game:
@@ -148,13 +152,20 @@ def restore(**options: Any) -> Game:
 
 @lru_cache(maxsize=64)
 def _make(
-    players: int, cards: bool, enrolment: bool, max_turns: int, chart: Chart, dice: Dice
+    players: int,
+    cards: bool,
+    enrolment: bool,
+    max_turns: int,
+    chart: Chart,
+    text: str | None,
+    dice: Dice,
 ) -> Game:
+    """Make a game. `text`, the chart's, tells charts apart that are equal but for their maps."""
     options: dict[str, Any] = {
         "cards": cards,
         "enrolment": enrolment,
         "max_turns": max_turns,
-        "chart": None if chart == load_chart() else chart.text or chart.as_dict(),
+        "chart": None if chart == load_chart() else text or chart.as_dict(),
     }
     # Omit the standard dice: the options then equal those in files older than the option `dice`.
     if dice != load_dice():
