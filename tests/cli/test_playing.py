@@ -28,6 +28,16 @@ def test_a_game_is_not_a_player(run):
     assert "armada-2p" in err
 
 
+@pytest.mark.parametrize(
+    "given", [("--record", "new"), ("--html", "new"), ("--think",), ("--seat", "0"), ("--seed", 1)]
+)
+def test_options_of_the_terminal_are_not_ignored_in_a_browser(run, tmp_path, given):
+    status, out, err = run("play", "random", "--web", *given)
+    assert (status, out) == (1, "")
+    assert f"leave out {given[0]} with --web: " in err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_person_can_play_at_the_terminal(run):
     """The person places one Warrior and passes, with mistakes that beginners make."""
     typed = "?\nW5 a9\nstop\nW5 a1\n" + "pass\n"

@@ -157,6 +157,15 @@ def test_options_of_a_page_need_a_page(games, capsys):
         )
 
 
+def test_games_are_replayed_in_one_way_at_a_time(games, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = list(tmp_path.iterdir())
+    for more in (("--web", "--html", "new"), ("--draw", "--html", "new"), ("--draw", "--web")):
+        assert main(["replay", str(games), *more]) == 1
+        assert "choose one of --draw" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == before
+
+
 def test_a_file_without_records_leaves_the_page_unchanged(tmp_path, capsys):
     page, wrong = tmp_path / "page.html", tmp_path / "wrong.txt"
     page.write_text("<!DOCTYPE html>old", encoding="utf-8")

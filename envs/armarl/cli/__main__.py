@@ -278,7 +278,7 @@ def _play(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "opponents", nargs="*", default=["greedy"], help="opponents, clockwise from you (greedy)"
     )
-    command.add_argument("--seat", type=int, default=0, help="your seat (0); seat 0 begins")
+    command.add_argument("--seat", type=int, help="your seat (0); seat 0 begins")
     _one_game(command)
     _web(command, "play in a browser; choose everything else on the page")
 

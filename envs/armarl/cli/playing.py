@@ -15,19 +15,29 @@ if TYPE_CHECKING:
     from armarl.matches.records import Record
 
 _PACE = 1.0  # seconds between two actions of a watched game
+# The options of `play` that `--web` does not take, each with the reason.
+_NOT_WITH_WEB = {
+    "record": "the server writes every game's record to --folder",
+    "html": "the page of a finished game shows its replay",
+    "think": "the page of a finished game shows the players' thoughts",
+    "seat": "choose your seat on the page",
+    "seed": "the server draws the seed of every game",
+}
 
 
 def play(options: argparse.Namespace) -> int:
     """Play a game at this terminal, or in a browser."""
     if options.web:
-        if options.record is not None:
-            raise ValueError("--web writes every game's record to --folder: leave out --record")
+        for name, reason in _NOT_WITH_WEB.items():
+            given = getattr(options, name)
+            if given is not None and given is not False:  # 0 is a seat and a seed
+                raise ValueError(f"leave out --{name} with --web: {reason}")
         return serve_pages(options, options.opponents, game_of(options, options.opponents))
     from armarl.cli.terminal import play_at_terminal
 
     game, seed = game_of(options, options.opponents), _seed(options)
     more = options.record, options.think, options.html
-    play_at_terminal(game, options.opponents, options.seat, seed, *more)
+    play_at_terminal(game, options.opponents, options.seat or 0, seed, *more)
     return 0
 
 

@@ -18,13 +18,19 @@ if TYPE_CHECKING:
     from armarl.matches.records import Record
     from armarl.replays.replay import Opinions
 
-MOST_GAMES = 100  # maximum number of games on a page; ten games of Armada take about 10 megabytes
+MOST_GAMES = (
+    100  # maximum number of games on a page; a page of four Armada games has about a megabyte
+)
 
 
 def replay(options: argparse.Namespace) -> int:
     """Check recorded games and print them, write them as a page, or open them in a browser."""
     from armarl.matches.records import read_records
 
+    if sum((options.html is not None, options.web, options.draw)) > 1:
+        raise ValueError(
+            "choose one of --draw (the terminal), --html (a file) and --web (pages in a browser)"
+        )
     first, end = _chosen(options.games)
     records = islice(read_records(options.records), first, end)
     if options.html is None:
