@@ -278,7 +278,10 @@ def _many_games(command: argparse.ArgumentParser) -> None:
 
 def _play(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "opponents", nargs="*", default=["greedy"], help="opponents, clockwise from you (greedy)"
+        "opponents",
+        nargs="*",
+        default=["greedy"],
+        help="players clockwise from you (greedy); the last one takes all remaining seats",
     )
     command.add_argument("--seat", type=int, default=0, help="your seat (0); seat 0 begins")
     _one_game(command)
