@@ -1,7 +1,7 @@
 """Kuhn poker (Kuhn 1950) as a game of ArmaRL.
 
-ArmaRL loads this module and uses its names `VERSION`, `VERBS` and `make`. `ENTRY` tells ArmaRL
-where the module is.
+ArmaRL loads this module and calls its function `make`, which passes `VERSION` and `VERBS` to
+`Game`. `ENTRY` tells ArmaRL where the module is.
 
 With two players the game's value is known: the first player loses 1/18 of a chip on average.
 Returns are chips divided by the largest possible win, which is 2 chips with two players. So the

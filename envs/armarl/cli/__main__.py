@@ -126,7 +126,8 @@ def _train(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--ray",
         metavar="ADDRESS",
-        help="run the shards on this Ray cluster (the same as the setting ray=ADDRESS)",
+        help="run the shards, and the matches at the end, on this Ray cluster (the same as the "
+        "setting ray=ADDRESS)",
     )
 
 
@@ -224,14 +225,15 @@ def _arena(command: argparse.ArgumentParser) -> None:
         "--deals",
         type=int,
         default=100,
-        help="deals per lineup (default: 100); every deal is played in all seat arrangements",
+        help="deals per lineup (default: 100); every deal is played in all seat arrangements, or "
+        "with 4 different players in four of them",
     )
     command.add_argument(
         "--kind", default="round-robin", help="round-robin (the default), ladder or field"
     )
     command.add_argument("--mixed", action="store_true", help="make teams of different players")
     command.add_argument(
-        "--every", action="store_true", help="play all 24 seat arrangements of 4 players"
+        "--every", action="store_true", help="play all 24 seat arrangements of 4 different players"
     )
     command.add_argument(
         "--folder",
@@ -276,7 +278,10 @@ def _many_games(command: argparse.ArgumentParser) -> None:
 
 def _play(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "opponents", nargs="*", default=["greedy"], help="opponents, clockwise from you (greedy)"
+        "opponents",
+        nargs="*",
+        default=["greedy"],
+        help="players clockwise from you (greedy); the last one takes all remaining seats",
     )
     command.add_argument("--seat", type=int, help="your seat (0); seat 0 begins")
     _one_game(command)

@@ -46,7 +46,9 @@ class NetworkConfig(Section):
     widths: tuple[Width, ...] = Field(
         (256, 256), min_length=1, max_length=16, description="widths of the hidden layers"
     )
-    activation: Literal["relu", "tanh"] = Field("relu", description="activation between the layers")
+    activation: Literal["relu", "tanh"] = Field(
+        "relu", description="activation between the layers; td and critic need relu"
+    )
     channels: Annotated[int, Field(strict=True, ge=0, le=1024)] = Field(
         0,
         description="features per board cell, from layers that share their weights over all "
@@ -55,7 +57,8 @@ class NetworkConfig(Section):
     advisers: tuple[str, ...] = Field(
         (),
         max_length=16,
-        description="scripted players, such as greedy, that advise the network on its actions",
+        description="scripted players, such as greedy, that advise the network on its actions; "
+        "critic: the critic improves the first of them",
     )
     critic_widths: tuple[Width, ...] | None = Field(
         None,
@@ -79,7 +82,11 @@ class PPOConfig(Section):
         64,
         description="decisions per environment in each rollout; `ppo` counts all seats' decisions",
     )
-    minibatch: Count = Field(2048, description="decisions per gradient step")
+    minibatch: Count = Field(
+        2048,
+        description="decisions per gradient step; with maskable_ppo it must divide environments x "
+        "rollout_length",
+    )
     epochs: Passes = Field(2, description="passes over each rollout")
     learning_rate: Rate = Field(5e-4, description="Adam's learning rate at the start")
     final_learning_rate: FinalRate = 3e-5

@@ -102,7 +102,7 @@ class TrainingConfig(Section):
     reward: str = Field(
         "win",
         description="name of the reward to learn, such as win or gold; or `module:function`: a "
-        "reward of your own",
+        "reward of your own; critic needs win",
     )
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 31)] = Field(
         0, description="seed of all random numbers in training"
@@ -117,7 +117,8 @@ class TrainingConfig(Section):
     environments: Count = Field(512, description="games played at the same time")
     shards: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
         1,
-        description="number of equal groups of environments, each with its own random numbers",
+        description="number of equal groups of environments, each with its own random numbers; it "
+        "must divide environments",
         json_schema_extra=OURS,
     )
     ray: str | None = Field(
@@ -135,7 +136,8 @@ class TrainingConfig(Section):
     )
     device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = Field(
         "cpu",
-        description="torch device of the games and the networks, such as cpu, cuda or cuda:1",
+        description="torch device of the games and the networks, such as cpu, cuda or cuda:1; a "
+        "GPU needs shards: 1",
     )
     start_from: str | None = Field(
         None,
