@@ -173,9 +173,9 @@ def comparison(older: dict[str, Any]) -> str:
     lines = [
         f"## Compared with {commit}",
         "",
-        "The same measurements of this version and of an older commit on one core, sampled "
-        "alternately. A ratio is the median of the rounds' ratios. Above 1 is faster, except for "
-        "bytes.",
+        "Some of these measurements were repeated for this version and an older commit, "
+        "alternately, on one core. Each ratio is the median of the ratios of the rounds. A ratio "
+        "above 1 means faster (for bytes: larger).",
         "",
         _line(["", "", "batch", "unit", commit, "now", f"now / {commit}"]),
         _line(["---"] * 7),
@@ -272,8 +272,12 @@ def _peers_ahead(rows: Rows) -> list[str]:
                 for game in ours
                 if row["median"] > game["median"]
             ]
-            said = "; ".join(behind) or "none of our games"
-            lines.append(f"- {_cores(cores)}: {peer} ({number(row['median'])}) is ahead of {said}.")
+            name = f"{peer} ({number(row['median'])} {row['unit']})"
+            if behind:
+                said = f"{name} is faster than {'; '.join(behind)}"
+            else:
+                said = f"every ArmaRL game in the table is faster than {name}"
+            lines.append(f"- {_cores(cores)}: {said}.")
     return lines
 
 

@@ -1,11 +1,11 @@
-"""Check that the answers of the `armarl play --web` server do not depend on hidden information.
+"""Check that the responses of the `armarl play --web` server do not depend on hidden information.
 
     python scripts/checks/check_page_leaks.py --games 10
     python scripts/checks/check_page_leaks.py --games 3 --variant armada-3p-cards
 
 At a random moment of each game, the script requests everything over HTTP, for every seat and for an
 onlooker. It repeats the requests in a game that differs only in hidden information. The exit code
-is 1 if an answer differs.
+is 1 if a response differs.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ LONGEST = {"armadora": 60, "armada": 300, "kuhn_poker": 3}  # maximum number of 
 
 
 def check(game: Game, games: int, seed: int) -> tuple[int, int]:
-    """Compare the answers in games with those in games that differ only in hidden information.
+    """Compare the server's responses for random games and for games with other hidden information.
+
+    The other games differ from the random games only in hidden information.
 
     Returns:
-        The number of answers, and the number of positions whose hidden information differed.
+        The number of responses, and the number of positions whose hidden information differed.
 
     Raises:
-        AssertionError: an answer shows hidden information to a seat.
+        AssertionError: a response shows hidden information to a seat.
     """
     rng, compared, differed = np.random.default_rng(seed), 0, 0
     for number in range(seed, seed + games):
@@ -42,4 +44,4 @@ def check(game: Game, games: int, seed: int) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    sys.exit(check_variants(__doc__, 10, "answers", check))
+    sys.exit(check_variants(__doc__, 10, "responses", check))

@@ -3,9 +3,9 @@
     python scripts/checks/check_pages.py --game armada -o cards=true --player armada-2p-cards-ppo
 
 The server runs in its own process. For each game, the script sends the HTTP requests of a browser:
-it follows the events, requests the view, waits for a while and acts. The answer time is the time
-from the click to the complete answer with the new board. The reply time is the time from then until
-the person is to move again. For comparison, the script also times a request for a file of 160
+it follows the events, requests the view, waits for a while and acts. The response time is the time
+from the click to the complete response with the new board. The reply time is the time from then
+until the person is to move again. For comparison, the script also times a request for a file of 160
 bytes, which needs no work. Its time shows the general delay of requests on this machine, which also
 simulates all the browsers.
 """
@@ -130,9 +130,9 @@ async def measure(server: Server, options: argparse.Namespace, games: int) -> No
     sizes = np.array([size for page in pages for size in page.sizes])
     print(
         f"{options.game}, {games} games against {options.player}, {wall:.0f} s, {answers.size} "
-        f"clicks: answer {told(answers)}; reply {told(replies)}; no work {told(nothing)}; "
+        f"clicks: response {told(answers)}; reply {told(replies)}; no work {told(nothing)}; "
         f"{1000 * busy / answers.size:.0f} ms of CPU a click, {100 * busy / wall:.0f} % of a core; "
-        f"{np.median(sizes) / 1024:.0f} KiB an answer; {memory(server):.0f} MiB at most",
+        f"{np.median(sizes) / 1024:.0f} KiB a response; {memory(server):.0f} MiB at most",
         flush=True,
     )
 

@@ -131,20 +131,23 @@ def _on_board(game: Game) -> str:
     if len(board.shape) == 2:
         rows, columns = board.shape
         return (
-            f"`game.observation.grid(observation)` returns {len(table.cell_features)} planes of "
-            f"{rows} rows and {columns} columns, and the {len(table.other_features)} entries of "
-            f"the blocks that belong to no square. The planes are {features}."
+            f"With 2 players and all options switched on, `game.observation.grid(observation)` "
+            f"returns {len(table.cell_features)} planes of {rows} rows and {columns} columns, and "
+            f"the {len(table.other_features)} entries that belong to no square. The planes are "
+            f"{features}."
         )
     assert board.edges is not None
     kinds = ", ".join(f"{number}: {kind}" for number, kind in enumerate(board.kinds))
     constants = ", ".join(f"`{name}`" for name in board.constants)
     return (
-        f"`game.observation.graph(observation)` returns {len(table.cell_features)} features of "
-        f"each of the {board.cells} places, and the {len(table.other_features)} entries of the "
-        f"blocks that belong to no place. The features are {features}. `lair[k]` means that the "
-        f"place is in the lair of the k-th colour, starting with the observer. The constant "
-        f"features are {constants}. There are {board.edges.shape[1]} edges, two for each border, "
-        f"one in each direction. Their kinds are {kinds}."
+        f"With 2 players and all options switched on, `game.observation.graph(observation)` "
+        f"returns a graph: {len(table.cell_features)} features of each of the {board.cells} places "
+        f"(`nodes`), and the {len(table.other_features)} entries that belong to no place "
+        f"(`others`). The features of a place are {features}. `lair[k]` means that the place is in "
+        f"the lair of the k-th colour, starting with the observer. The graph's `constants` are "
+        f"further features, which are the same in all observations: {constants}. There are "
+        f"{board.edges.shape[1]} `edges`, two for each border, one in each direction. Their "
+        f"`edge_kinds` are {kinds}."
     )
 
 

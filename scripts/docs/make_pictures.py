@@ -44,7 +44,10 @@ EVERY, SECONDS = 3, 0.4  # the animation shows every third position for 0.4 seco
 
 
 class Lesson(NamedTuple):
-    """A position to draw for the rules. Its fields give the file's name and all actions so far."""
+    """A picture for the two-minute rules: the position after `actions`, as `seat` sees it.
+
+    If `seat` is None, the picture shows the whole position. The file is `name`.svg.
+    """
 
     name: str
     game: str

@@ -81,11 +81,11 @@ def test_a_card_has_the_command_that_trains_a_run_s_policy_again(tmp_path):
 def test_a_card_of_a_file_with_few_metadata_is_short(tmp_path):
     card = read_card(tiny.policy(tmp_path, GAME))
     said, text = facts(card), card_text(card)
-    assert said["table"] == "armadora for 2 players, advanced=False, peek=True"
+    assert said["variant"] == "armadora for 2 players, advanced=False, peek=True"
     layers = f"policy 16-{len(GAME.actions)}, value 16-1"
     assert said["network"] == f"{layers}: {card.parameters:,} weights"
     assert said["rules"] == f"learnt under version {GAME.version}"
-    assert text.startswith(f"{card.name}: {said['table']}\n\nrules       learnt")
+    assert text.startswith(f"{card.name}: {said['variant']}\n\nrules       learnt")
     labels = [line.split()[0] for line in text.splitlines()[2:] if line and line[0] != " "]
     assert labels == ["rules", "plays", "network", "retrain"]
     assert facts(read_card(policy(tmp_path)))["network"] == f"{card.parameters:,} weights"

@@ -118,15 +118,16 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     Observations are flat float32 arrays, shape (num_envs, size). Actions are `Discrete`, with the
     masks of `action_masks()`. A game that ends is reset in the same step, as SB3 expects. An
-    illegal action ends its game with reward -1 for the learner, as in all ArmaRL environments.
-    `infos[i]["TimeLimit.truncated"]` is True only if `max_episode_steps` has cut off the game. SB3
-    adds its critic's value to the return only in this case.
+    illegal action ends its game with reward -1 for the learner, as in ArmaRL's Gymnasium
+    environments. `infos[i]["TimeLimit.truncated"]` is True only if `max_episode_steps` has cut off
+    the game. SB3 adds its critic's value to the return only in this case.
+
     `seed(n)` makes the next `reset` use the seed `n + i` for game `i`. Use `make_vec_env` to create
     this environment.
 
     Attributes:
         refusals: the reason why an action of the last step was illegal, by the game's index.
-        endings: number of episodes that have ended, and how many of them ended by illegal actions.
+        endings: counts of all ended episodes and of episodes that ended with an illegal action.
 
     Example:
         >>> import numpy as np

@@ -35,7 +35,7 @@ def facts(card: Card) -> dict[str, str]:
     threads = None if training.threads is None else f"threads: {training.threads}"
     learner = [training.learner, seed, decisions, minutes, threads]
     words = {
-        "table": table(card),
+        "variant": table(card),
         "rules": versions(card),
         "plays": card.plays,
         "network": _layers(card),
@@ -91,7 +91,7 @@ def _layers(card: Card) -> str:
 def _lines(card: Card) -> Iterator[str]:
     yield f"{card.name}: {table(card)}\n"
     for label, words in facts(card).items():
-        if label != "table":
+        if label != "variant":
             yield _labelled(label, words)
     yield _labelled("retrain", card.again or "no command; `info --json` shows the settings")
     if card.strength:

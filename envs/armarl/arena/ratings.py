@@ -261,7 +261,8 @@ def _with_intervals(tally: Tally, rows: Floats, resamples: int, seed: int) -> Es
     best = _fit(model, totals)[0]
     independent = _independent_errors(model, totals, best, rows)
     spread = _bootstrapped_errors(model, shares, best, rows, resamples, seed)
-    # The weight of the bootstrap's error, which is near 0 if few games were decisive.
+    # Weight of the bootstrap's error. It is near 0 if the games contain little information, for
+    # example if one side won nearly all of them.
     trust = 1 / (1 + _DOUBT * independent**2)
     mixed = np.sqrt(trust * spread**2 + (1 - trust) * independent**2)
     error = np.maximum(spread, mixed)

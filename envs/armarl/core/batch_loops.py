@@ -228,7 +228,7 @@ def judge(batch: Judgements, i: int, thread: int, fixed: Fixed) -> None:
 
 
 class Inspections(NamedTuple):
-    """States from outside, to be validated."""
+    """Untrusted states, to be validated."""
 
     states: States  # (n,)
     blank: States  # (1,) the variant's options

@@ -42,9 +42,9 @@ class Game(RandomPlay, Readable):
     A `Game` is immutable. Its pickle stores only the options. `make_game` creates a `Game`. All
     methods on batches work on arrays of state records and run in compiled loops on several threads.
     They trust the contents of the states: a state that breaks the rules can crash the process. A
-    thread that writes to states while a call uses them can crash the process too. Pass states from
-    outside, such as saved ones, to `check_states` first. All arrays other than the states are
-    copied before they are checked.
+    thread that writes to states while a call uses them can crash the process too. Check untrusted
+    states (from a file or another program) with `check_states` first. All arrays other than the
+    states are copied before they are checked.
 
     Attributes:
         verbs: the game's compiled functions.
@@ -147,7 +147,7 @@ class Game(RandomPlay, Readable):
     def apply(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         """Play one action in each of `states[games]`, in place.
 
-        Pass states from outside to `check_states` first.
+        Check untrusted states (from a file or another program) with `check_states` first.
 
         Args:
             states: records, shape (batch,); written.
@@ -187,7 +187,7 @@ class Game(RandomPlay, Readable):
         self.run(batch_loops.apply, games.size, batch_loops.Actions(states, games, actions))
 
     def check_states(self, states: States) -> None:
-        """Check that states from outside, such as saved ones, are valid under the rules.
+        """Check that untrusted states, such as saved ones, are valid under the rules.
 
         Raises:
             TypeError: `states` is not an array of the game's records.
@@ -231,7 +231,7 @@ class Game(RandomPlay, Readable):
     def legal_masks(self, states: States) -> NDArray[np.int8]:
         """Return the action mask of the seat to move in each state, int8 (batch, actions).
 
-        Pass states from outside to `check_states` first.
+        Check untrusted states (from a file or another program) with `check_states` first.
 
         Raises:
             TypeError, ValueError: `states` is not an array of states of this variant.
@@ -253,7 +253,7 @@ class Game(RandomPlay, Readable):
     ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
         """Return the observation and the action mask of one seat in each state.
 
-        Pass states from outside to `check_states` first.
+        Check untrusted states (from a file or another program) with `check_states` first.
 
         Args:
             states: records, shape (batch,).
@@ -285,7 +285,7 @@ class Game(RandomPlay, Readable):
     def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
         """Return copies of the states without the information that is hidden from `seats[i]`.
 
-        Pass states from outside to `check_states` first.
+        Check untrusted states (from a file or another program) with `check_states` first.
 
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
@@ -310,7 +310,9 @@ class Game(RandomPlay, Readable):
         """Return copies of the states with a new deal of the information hidden from `seats[i]`.
 
         The deal is uniform over all deals that agree with the information shown to the seat.
-        `seeds[i]` determines the deal. Pass states from outside to `check_states` first.
+        `seeds[i]` determines the deal.
+
+        Check untrusted states (from a file or another program) with `check_states` first.
 
         Args:
             states: records, shape (batch,).
@@ -372,8 +374,9 @@ class Game(RandomPlay, Readable):
 
         The progress is a publicly visible number, such as the number of Warriors that the seat has
         laid. It is 0 before the seat's first turn and never decreases. In a game without the verb
-        `progress` (see `has_progress`) it is always 0. Pass states from outside to `check_states`
-        first.
+        `progress` (see `has_progress`) it is always 0.
+
+        Check untrusted states (from a file or another program) with `check_states` first.
 
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
@@ -409,7 +412,7 @@ class Game(RandomPlay, Readable):
     ) -> NDArray[np.float64]:
         """Return the final returns of all seats in the finished games `states[games]`.
 
-        Pass states from outside to `check_states` first.
+        Check untrusted states (from a file or another program) with `check_states` first.
 
         Args:
             states: records, shape (batch,).
@@ -470,8 +473,8 @@ class Game(RandomPlay, Readable):
     def explain(self, state: State, action: int) -> str:
         """Return a sentence that says why an action is illegal in a state, or that it is legal.
 
-        The text contains the notation of the action and the most specific reason. Pass a state from
-        outside to `check_states` first.
+        The text contains the notation of the action and the most specific reason. Check an
+        untrusted state (from a file or another program) with `check_states` first.
 
         Raises:
             TypeError, ValueError: `state` is not a state of this variant, or `action` is not an

@@ -20,7 +20,8 @@ a record `*fixed` is empty.
 
 A verb does not allocate, raise, or use a Python object. It reads only its arguments and constants.
 It writes only to its arguments, and never to `fixed`. It trusts its arguments: `Game` checks
-everything that comes from outside. A verb must work on a CPU thread and on a GPU thread.
+the arguments of its methods, and `Game.check_states` checks untrusted states. A verb must work on a
+CPU thread and on a GPU thread.
 """
 
 from __future__ import annotations

@@ -286,7 +286,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self._do_more()
 
     def observe(self, agent: str) -> Any:
-        """Return an agent's observation, in new arrays. Can be called at any time."""
+        """Return an agent's observation, in new arrays, at any time after `reset`."""
         observation = np.empty(self._observation_size, _FLOAT32)
         mask = np.empty(self._mask_size, _INT8)
         at_work, this = self._at_work, get_ident()
@@ -417,10 +417,12 @@ class CheckedAECEnv(RawAECEnv):
     """`RawAECEnv` with PettingZoo's usual checks built in, without the cost of wrappers.
 
     It behaves like `OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(raw,
-    illegal_reward=-1)))`. Calls before `reset`, and actions outside the action space, raise
-    AssertionError. An illegal action causes a warning and ends the game: the agent that chose it
-    gets -1, the others get 0, and every agent is terminated and truncated. A second warning gives
-    the reason.
+    illegal_reward=-1)))`. Before `reset`, `step`, `observe`, `render`, `state` and `agent_iter`
+    raise AssertionError, and so does an action outside the action space. (Other methods and
+    attributes that need a game, such as `last` and `agent_selection`, raise AttributeError.)
+
+    An illegal action causes a warning and ends the game: the agent that chose it gets -1, the
+    others get 0, and every agent is terminated and truncated. A second warning gives the reason.
     The illegal action does not change the position that agents observe.
 
     Example:
@@ -492,7 +494,7 @@ class CheckedAECEnv(RawAECEnv):
         self._end(rewards, terminated=True, truncated=True)  # as TerminateIllegalWrapper does
 
     def observe(self, agent: str) -> Any:
-        """Return an agent's observation, in new arrays. Can be called at any time."""
+        """Return an agent's observation, in new arrays, at any time after `reset`."""
         if not self._has_reset:
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)

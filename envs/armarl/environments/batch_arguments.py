@@ -53,7 +53,7 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
         seed = range(first, first + size)
     if len(seed) != size:
         raise ValueError(f"a batch of {size} games needs one seed or {size} seeds, got {len(seed)}")
-    # `islice`, because a sequence of a user's class may report a wrong length.
+    # `islice`, because a user-defined sequence may report a wrong length.
     numbers = np.array([deal_number(number) for number in islice(seed, size)], np.int64)
     if numbers.size != size:
         raise ValueError(f"a batch of {size} games needs {size} seeds, got {numbers.size}")
@@ -66,7 +66,7 @@ def random_numbers(size: int) -> NDArray[np.int64]:
 
 
 def refuse_games_over(over: NDArray[Any]) -> None:
-    """Raise ResetNeeded if a game is over, because without autoreset it does not start again."""
+    """Raise ResetNeeded if a game is over, because without autoreset it is not reset."""
     if over.any():
         games = np.flatnonzero(over)[:10].tolist()
         raise gymnasium.error.ResetNeeded(

@@ -90,10 +90,10 @@ class SelfPlayBatch(WritableArrays):
         states: (size,) records of the games. Do not write to them.
         final_states: (size,) records; after a step with autoreset SAME_STEP, the last state of each
             game that the step ended.
-        autoreset_mode: the moment at which a finished game starts again, without a new seed.
-            NEXT_STEP: the next step ignores the action of that game and starts it. SAME_STEP: the
-            step that ends the game also starts it. DISABLED: only `reset` starts it, and until then
-            no step is possible.
+        autoreset_mode: the moment at which a finished game is reset. (The game's random number
+            generator makes the new deal, without a new seed.) NEXT_STEP: the next step ignores
+            that game's action and resets it. SAME_STEP: the step that ends a game also resets it.
+            DISABLED: only `reset` does, and until then `step` raises ResetNeeded.
 
     Example:
         >>> import armarl

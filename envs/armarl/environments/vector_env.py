@@ -131,7 +131,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         self._render_width = check_render_width(render_width)
         self._before = self._batch.states.copy() if render_mode == "rgb_array" else None
         self._fresh = np.ones(num_envs, np.bool_)  # True for a game that no step has changed yet
-        # The final positions of games that the last step ended and started again (SAME_STEP).
+        # The final positions of games that the last step ended and reset (SAME_STEP).
         self._ended: dict[int, tuple[State, int, State | None]] = {}
         self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
         self.single_observation_space = self._place.space(game)

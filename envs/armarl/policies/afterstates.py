@@ -41,7 +41,7 @@ class Tries(NamedTuple):
 
 
 def try_actions(batch: Tries, i: int, thread: int, fixed: Fixed) -> None:
-    """Write the judge's value of each legal action of decision `i`, in the order of action ids."""
+    """Write the worth of each legal action of decision `i`, in the order of action ids."""
     mine, seat, row, work = own(thread), batch.seats[i], batch.first[i], batch.scratch
     batch.dealt[mine] = batch.states[i]
     verbs.determinise(batch.dealt[mine], seat, 0)
@@ -86,7 +86,8 @@ class Worths(NamedTuple):
         decisions: index of the decision of each row, int64, shape (rows,).
         actions: action ids, int64, shape (rows,), ascending within a decision.
         first: row of the first action of each decision, int64, shape (decisions,).
-        worths: value of the resulting position to the deciding seat, float32, shape (rows,).
+        worths: worth of the resulting position for the deciding seat (see `JudgeNetwork.worths`),
+            float32, shape (rows,).
     """
 
     decisions: NDArray[np.int64]
@@ -96,7 +97,7 @@ class Worths(NamedTuple):
 
 
 class Afterstates:
-    """The afterstates of a game: their surveys, and a judge's values of them.
+    """The afterstates of a game: their surveys, and their worths (see `JudgeNetwork.worths`).
 
     Attributes:
         game: the variant.
@@ -137,7 +138,7 @@ class Afterstates:
         return found
 
     def worths(self, states: States, seats: NDArray[np.int64], net: Weights) -> Worths:
-        """Return the value of each legal action of `seats[i]`, the seat to move in `states[i]`.
+        """Return the worth of each legal action of `seats[i]`, the seat to move in `states[i]`.
 
         Args:
             states: states of games in progress, shape (n,). Information hidden from the seats has

@@ -220,7 +220,10 @@ class JudgingPlayer(NetworkPlayer):
         self._afterstates = Afterstates(self.game)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return `SHARPNESS` times the worth of the position after each action, as logits."""
+        """Return `SHARPNESS` times the worth of the position after each legal action.
+
+        `JudgeNetwork.worths` defines the worth. Illegal actions have the logit -inf.
+        """
         found = self._afterstates.worths(states, seats, self._net)
         logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
         logits[found.decisions, found.actions] = SHARPNESS * found.worths

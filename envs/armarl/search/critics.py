@@ -1,6 +1,6 @@
 """Search with a critic, a value network that improves a scripted player.
 
-A critic's player already tries actions by rollouts. The search is this player with another number
+A critic player already tries actions by rollouts. The search is this player with another number
 of deals (`simulations`) and other lengths of rollouts (`rounds`).
 """
 
@@ -19,9 +19,9 @@ from armarl.search.settings import MOST, check
 
 
 class CriticSearchPlayer:
-    """A critic's player with a chosen number of deals and length of rollouts.
+    """A critic player with a chosen number of deals and length of rollouts.
 
-    By default, it tries actions in up to 50 deals, and its rollouts last two rounds. (A critic's
+    By default, it tries actions in up to 50 deals, and its rollouts last two rounds. (A critic
     player without search uses up to 32 deals and one round.)
 
     `armarl.policies.critic_lookahead` explains how the player decides. The same position always
@@ -30,7 +30,7 @@ class CriticSearchPlayer:
     Attributes:
         name: name in tables and records.
         game: the variant that it plays.
-        player: the critic's player, with the deals and rounds of the search.
+        player: the critic player, with the deals and rounds of the search.
 
     Example:
         >>> from armarl import make_game, make_player
@@ -43,11 +43,11 @@ class CriticSearchPlayer:
     def __init__(
         self, game: Game, player: CriticPlayer, simulations: int = 200, *, rounds: int = 2
     ) -> None:
-        """Create a search player around a critic's player.
+        """Create a search player around a critic player.
 
         Args:
             game: the variant to play.
-            player: the critic's player.
+            player: the critic player.
             simulations: approximate number of rollouts per decision. Rollouts of actions that are
                 dropped early do not count.
             rounds: number of rounds that each rollout plays before the critic evaluates the
@@ -82,5 +82,5 @@ class CriticSearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Return the probabilities and values of the critic's player."""
+        """Return the probabilities and values of the critic player."""
         return self.player.think(states, seats, draws)

@@ -56,16 +56,16 @@ class JudgedWork(NamedTuple):
 class JudgedSearch(NamedTuple):
     """Searches for many decisions, with one tree per decision. The first axis is the decision."""
 
-    states: NDArray[np.void]  # (games,) concealed states
-    seats: NDArray[np.int64]  # (games,) the searching seats
-    chance: Chance  # (games,) one random stream per search
-    edges: Numbers  # (games, rows, 3, actions), WORTH, JUDGED_VISITS and JUDGED_TOTALS
-    next: Integers  # (games, rows, actions), the row of the node after each action, or NO_ROW
-    used: Integers  # (games,), number of rows in use, one per node
+    states: NDArray[np.void]  # (decisions,) concealed states
+    seats: NDArray[np.int64]  # (decisions,) the searching seats
+    chance: Chance  # (decisions,) one random stream per search
+    edges: Numbers  # (decisions, rows, 3, actions), WORTH, JUDGED_VISITS and JUDGED_TOTALS
+    next: Integers  # (decisions, rows, actions), the row of the node after each action, or NO_ROW
+    used: Integers  # (decisions,), number of rows in use, one per node
     net: Weights  # weights of the judge
     work: JudgedWork
     exploration: float  # constant of PUCT
-    sharpness: float  # a judge's value higher by 1 / sharpness makes the prior e times as large
+    sharpness: float  # an action whose worth is 1 / sharpness higher has e times the prior
     reward: int  # index of the game's reward, see `verbs.returns`
     margin: int  # index of the second reward, which is mixed with the first with weight MARGIN
     begin: int  # 1: create the trees first
@@ -119,7 +119,7 @@ def descend(batch: JudgedSearch, i: Int, mine: Int, fixed: Fixed) -> Int:
 
 @kernel
 def clear(edges: Numbers, following: Integers) -> None:
-    """Reset a node: no values of the judge, no visits, no next nodes."""
+    """Reset a node: no worths, no visits, no next nodes."""
     edges[WORTH, :] = UNJUDGED
     edges[JUDGED_VISITS:, :] = 0
     following[:] = NO_ROW
@@ -128,9 +128,10 @@ def clear(edges: Numbers, following: Integers) -> None:
 def judge_untried(
     batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int, fixed: Fixed
 ) -> bool:
-    """Write the judge's value of each legal action that has no value at the node in `row`.
+    """Write the worth of each legal action that has no worth yet at the node in `row`.
 
-    Return whether any legal action already had a value. If none had, the node is new.
+    The judge computes the worth. Return whether any legal action already had one. If none had, the
+    node is new.
     """
     work, edges, known = batch.work, batch.edges[i, row], False
     states, mask = work.states[mine], work.masks[mine]
@@ -146,7 +147,7 @@ def judge_untried(
 
 
 def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int, fixed: Fixed) -> Real:
-    """Return the judge's value of a position for a seat."""
+    """Return the worth of a position for a seat, by the judge."""
     work = batch.work.scratch
     verbs.survey(s, seat, work.survey[mine], *fixed)
     return worth(batch.net, work, mine)

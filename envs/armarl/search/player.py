@@ -73,8 +73,8 @@ class Tuning(TypedDict, total=False):
         depth: number of actions in a playout before the position is evaluated, at least 0, or -1
             to play to the end of the game.
         scripted: share of the playouts' actions that the scripted player chooses, 0 to 1.
-        patient: whether random play in playouts avoids actions that give something up (passing,
-            ending a turn) unless nothing else is legal.
+        patient: whether random play in playouts avoids last resorts (passing, ending a turn)
+            unless nothing else is legal.
         led: whether the first action tried at a node is the scripted player's choice.
         evaluated: weight of the game's evaluation in a simulation's value, 0 to 1. The game
             evaluates the position in which the simulation leaves the tree. The rest of the value is
@@ -367,7 +367,7 @@ def _public(game: Game) -> NDArray[np.int32]:
 
 
 def _resorts(game: Game, patient: bool) -> NDArray[np.int8]:
-    """Return a mask of the actions that give something up (`LAST_RESORTS` of the game).
+    """Return a mask of the game's last resorts (`LAST_RESORTS`).
 
     If `patient` is False, all entries are 0.
     """

@@ -33,9 +33,9 @@ class RolloutWork(NamedTuple):
 class CandidateDraws(NamedTuple):
     """Decisions for which `draw_candidates` draws random candidates."""
 
-    states: NDArray[np.void]  # (games,) concealed states
-    numbers: NDArray[np.int64]  # (games,) seeds of all random numbers
-    lots: NDArray[np.float64]  # (games, actions), output, see SCRIPTED
+    states: NDArray[np.void]  # (decisions,) concealed states
+    numbers: NDArray[np.int64]  # (decisions,) seeds of all random numbers
+    lots: NDArray[np.float64]  # (decisions, actions), output, see SCRIPTED
     work: RolloutWork
     style: float  # index of the scripted player's style
 
@@ -46,16 +46,16 @@ class Rollouts(NamedTuple):
     Candidate 0 is the scripted choice. In each deal, the other candidates are compared with it.
     """
 
-    states: NDArray[np.void]  # (games,) concealed states
-    seats: NDArray[np.int64]  # (games,) the deciding seats
-    numbers: NDArray[np.int64]  # (games,) seeds of deals and random numbers
-    candidates: NDArray[np.int64]  # (games, candidates) actions; the remaining ones come first
-    left: NDArray[np.int64]  # (games,) number of remaining (not dropped) candidates
-    deals: NDArray[np.int64]  # (games,) number of deals to play now with each remaining candidate
-    visits: NDArray[np.int64]  # (games, candidates) number of deals played with each candidate
-    totals: NDArray[np.float64]  # (games, candidates) sums of the deciding seat's values
-    gains: NDArray[np.float64]  # (games, candidates) sums of value minus candidate 0's value
-    squares: NDArray[np.float64]  # (games, candidates) sums of (value - candidate 0's value)**2
+    states: NDArray[np.void]  # (decisions,) concealed states
+    seats: NDArray[np.int64]  # (decisions,) the deciding seats
+    numbers: NDArray[np.int64]  # (decisions,) seeds of deals and random numbers
+    candidates: NDArray[np.int64]  # (decisions, candidates) actions; the remaining ones come first
+    left: NDArray[np.int64]  # (decisions,) number of remaining (not dropped) candidates
+    deals: NDArray[np.int64]  # (decisions,) deals to play now with each remaining candidate
+    visits: NDArray[np.int64]  # (decisions, candidates) number of deals played with each candidate
+    totals: NDArray[np.float64]  # (decisions, candidates) sums of the deciding seat's values
+    gains: NDArray[np.float64]  # (decisions, candidates) sums of value minus candidate 0's value
+    squares: NDArray[np.float64]  # (decisions, candidates) sums of (value - candidate 0's value)**2
     work: RolloutWork
     style: float  # index of the scripted player's style
     turns: int  # number of turn ends before the evaluation; below 0: play to the end of the game

@@ -77,14 +77,14 @@ class Workspace(NamedTuple):
 class SearchBatch(NamedTuple):
     """Searches for many decisions, with one tree per decision, or one per decision and observer."""
 
-    states: NDArray[np.void]  # (games,) concealed states
-    seats: NDArray[np.int64]  # (games,) the searching seats
-    chance: Chance  # (games,) one random stream per search
+    states: NDArray[np.void]  # (decisions,) concealed states
+    seats: NDArray[np.int64]  # (decisions,) the searching seats
+    chance: Chance  # (decisions,) one random stream per search
     trees: Trees
     work: Workspace
     rules: Rules
     public: Integers  # (actions,), for each action: the first that looks the same to other seats
-    resorts: Mask  # (actions,), 1 for actions that give something up; all 0 if not `patient`
+    resorts: Mask  # (actions,), 1 for last resorts (`LAST_RESORTS`); all 0 if not `patient`
     logarithms: Numbers  # natural logarithm of each index, but 0 for index 0
     begin: int  # 1: create the trees first
     simulations: int  # number of simulations in this call
@@ -212,9 +212,10 @@ def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int, fixed: Fixed) -> 
 
 
 def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
-    """Return a random legal action that does not give something up, or `action` if there is none.
+    """Return a random legal action that is not a last resort, or `action` if all legal ones are.
 
-    `draw` is a random number in [0, 1). The actions that give something up are removed from `mask`.
+    `resorts` marks the last resorts (`LAST_RESORTS` of the game), which are removed from `mask`.
+    `draw` is a random number in [0, 1).
     """
     for other in range(mask.size):
         mask[other] &= 1 - resorts[other]

@@ -57,7 +57,7 @@ class Rules(NamedTuple):
     led: int  # 1: the first action tried at a node is the scripted player's choice
     depth: int  # number of actions from the path's end to the evaluation; below 0: no limit
     scripted: float  # share of the actions after the path that the scripted player chooses
-    patient: int  # 1: random play avoids actions that give something up, if others are legal
+    patient: int  # 1: random play avoids last resorts, such as passing, if others are legal
     reward: int  # index of the game's reward, see `verbs.returns`
     margin: int  # index of a second reward, which is mixed with the first
     margin_share: float  # weight of the second reward
@@ -65,16 +65,16 @@ class Rules(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """The trees of a batch: one per game, or one per game and observer.
+    """The trees of a batch: one per decision, or one per decision and observer.
 
-    The first axis is the game. All trees of a game share the rows of the game.
+    The first axis is the decision. All trees of a decision take their nodes from the same rows.
     """
 
-    edges: Numbers  # (games, rows, 3, actions), VISITS, OFFERS and TOTALS
-    next: Integers  # (games, rows, actions), the row of the node after each action, or NO_ROW
-    rows: Integers  # (games, rows, 2), PASSED and TABLE
-    rapid: Numbers  # (games, tables, 2, players * actions), VISITS and SUMS
-    used: Integers  # (games, 2), numbers of ROWS and TABLES in use
+    edges: Numbers  # (decisions, rows, 3, actions), VISITS, OFFERS and TOTALS
+    next: Integers  # (decisions, rows, actions), the row of the node after each action, or NO_ROW
+    rows: Integers  # (decisions, rows, 2), PASSED and TABLE
+    rapid: Numbers  # (decisions, tables, 2, players * actions), VISITS and SUMS
+    used: Integers  # (decisions, 2), numbers of ROWS and TABLES in use
 
 
 @kernel
@@ -101,7 +101,7 @@ def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int, passed:
 
 @kernel
 def plant(trees: Trees, game: Int, rules: Rules) -> None:
-    """Reset the trees of a game to their roots. Row `k` is the root of observer `k`."""
+    """Reset the trees of a decision to their roots. Row `k` is the root of observer `k`."""
     used, rows = trees.used[game], trees.rows[game]
     used[ROWS] = rules.observers
     used[TABLES] = 0

@@ -391,7 +391,7 @@ def serve(house: House, host: str, port: int, names: Sequence[str] = ()) -> None
     import uvicorn
 
     with socket.create_server((host, port), reuse_port=False) as listener:
-        # Without this option, answers are delayed by 40 ms. asyncio does not set it here, because
+        # Without this option, responses are delayed by 40 ms. asyncio does not set it here, because
         # this socket was made without the protocol number of TCP.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         port = listener.getsockname()[1]

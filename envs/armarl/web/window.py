@@ -2,7 +2,7 @@
 
 This module makes everything that the server sends about a game. For a seat it uses only the
 concealed state, and for an onlooker only the information that all seats share. So no secret leaves
-the server: its answers about two games that differ only in secrets are byte-identical.
+the server: its responses for two games that differ only in secrets are byte-identical.
 
 A *family* is a group of similar actions in the action table, such as all attacks.
 """

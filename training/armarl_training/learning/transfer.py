@@ -1,9 +1,9 @@
-"""Transfer of a saved policy to another table of its game, so that a training can start from it.
+"""Transfer of a saved policy to another variant of its game, so that a run can start from it.
 
-A *table* is a game with its options, such as the number of players. Only plain networks (without
+A variant is a game with its options and its number of players. Only plain networks (without
 layers over board cells) can be transferred. Their first layer has a column for each entry of the
-observation, and their last layer has a row for each action. Entries and actions of both tables keep
-their weights. Entries and actions that only the new table has start with zero weights.
+observation, and their last layer has a row for each action. Entries and actions of both variants
+keep their weights. Entries and actions that only the new variant has start with zero weights.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from armarl.policies.network_players import JudgingPlayer, NetworkPlayer
 
 
 def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
-    """Transfer a policy to another table of its game.
+    """Transfer a policy to another variant of its game.
 
     Returns:
-        The transferred policy, or the same policy if it was trained at this table.
+        The transferred policy, or the same policy if it was trained for this variant.
 
     Raises:
         ValueError: the policy is for another game or board, is a judge (a value network trained by
@@ -36,8 +36,9 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
         raise ValueError(f"the policy plays {before.name}, not {game.name}")
     if isinstance(policy, JudgingPlayer) or has_board(policy.tensors):
         raise ValueError(
-            "only a policy of plain layers over the observation can start at another table (with "
-            "other options), not a judge of positions or a policy with layers over board cells"
+            "only a policy of plain layers over the observation can start a run for another "
+            "variant (with other options), not a judge of positions or a policy with layers over "
+            "board cells"
         )
     if not _same_board(before.observation.board, game.observation.board):
         raise ValueError("the policy plays on another board, whose places differ from this game's")

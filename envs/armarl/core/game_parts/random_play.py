@@ -23,7 +23,7 @@ class RandomPlay(CompiledVariant):
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Play games to their end with random legal actions, in place.
 
-        Pass states from outside to `check_states` first.
+        Check untrusted states (from a file or another program) with `check_states` first.
 
         Args:
             states: records, shape (batch,); each game continues from its state.

@@ -41,7 +41,7 @@ class Readable(Variant):
     ) -> dict[str, Any]:
         """Return a state as plain JSON types. Everything that `seat` may not know is None.
 
-        Pass a state from outside to `check_states` first.
+        Check an untrusted state (from a file or another program) with `check_states` first.
 
         Args:
             state: one record.
@@ -71,7 +71,7 @@ class Readable(Variant):
     def draw(self, state: State, seat: int | None = None) -> str:
         """Return a state as text, whole or as a seat sees it.
 
-        Pass a state from outside to `check_states` first.
+        Check an untrusted state (from a file or another program) with `check_states` first.
 
         Raises:
             TypeError, ValueError: as in `describe`.
@@ -102,8 +102,8 @@ class Readable(Variant):
         """Return a drawing of a state, whole or as a seat sees it.
 
         The state is drawn only from `describe(state, seat)`, so nothing else is shown. The picture
-        can be converted to SVG, PNG and pixels, and a notebook shows it. Pass states from outside
-        to `check_states` first.
+        can be converted to SVG, PNG and pixels, and a notebook shows it. Check an untrusted state
+        (from a file or another program) with `check_states` first.
 
         Args:
             state: one record.

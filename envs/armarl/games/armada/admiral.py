@@ -116,5 +116,5 @@ OF_MORE: Numbers = {
     column.AT_SHIPS: (10, 18, 5, 11, 8),
 }
 
-# One entry for each of the `style_columns.TABLES` tables: 2, 3, 4 players, without and with cards.
+# One entry per variant: 2 players without cards, 2 with cards, then the same for 3 and 4 players.
 AT_TABLES = (OF_TWO, OF_TWO, OF_MORE, OF_MORE, OF_MORE, OF_MORE)

@@ -26,11 +26,11 @@ SEARCH: Mapping[str, Mapping[str, Any]] = {
     "ismcts": {**_SCRIPTED, "exploration": 0.05, "urgency": 0.02},
 }
 
-LAST_RESORTS = ("end",)  # actions that give something up: `end` gives up coups (ADA-15)
+LAST_RESORTS = ("end",)  # patient playouts avoid these: `end` gives up coups (ADA-15)
 
 
 @kernel
 def progress(s: State, seat: int) -> Int:
     """Return the number of rounds that have begun (the same for all seats; 0 before the first)."""
-    colours = 3 if s.players == 3 else 4  # colours that take turns (ADA-10 to ADA-12)
+    colours = 3 if s.players == 3 else 4  # number that take turns (ADA-10 to ADA-12)
     return 0 if s.turn < 0 else 1 + s.turn // colours

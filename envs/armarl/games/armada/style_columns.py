@@ -65,9 +65,9 @@ from numpy.typing import NDArray
 ) = range(50)
 FAR = 120  # cost of non-goals, and of places without a way to a goal
 
-# A style has one row per table and stance. A table here is a number of players (2, 3 or 4), without
-# or with cards. A stance is a situation of the acting colour.
-TABLES = 6
+# A style has one row per variant and stance. A variant here is a number of players (2, 3 or 4),
+# with or without cards. A stance is a situation of the acting colour.
+TABLES = 6  # number of variants
 STANCES = 5
 (
     PLAIN,  # none of the stances below applies; if several apply, the last of them counts

@@ -76,8 +76,8 @@ _BALANCED: Numbers = _CALM | {
     column.LAND_GOAL: 24,
     column.ODDS: 2,
 }
-# The differences of each style from the conqueror: one entry for all tables, or one per table. A
-# table here is a number of players (2, 3 or 4), without or with cards.
+# The differences of each style from the conqueror: one entry for all variants, or one per variant.
+# The variants are: 2 players without cards, 2 with cards, then the same for 3 and 4 players.
 _STYLES: Mapping[str, tuple[Numbers, ...]] = {
     "conqueror": ({},),
     "raider": (_CALM | {column.CITY_GOAL: 2},),
@@ -104,7 +104,7 @@ HELD_OUT_STYLE = "brawler"  # no policy is trained against this style
 
 
 def _rows(style: Numbers) -> list[list[int]]:
-    """Return the rows of a style for one table, in the order of the stances.
+    """Return the rows of a style for one variant, in the order of the stances.
 
     Columns that the style does not set have the conqueror's numbers.
     """
@@ -118,18 +118,18 @@ def _rows(style: Numbers) -> list[list[int]]:
 
 STYLES = np.array([row for style in _STYLES.values() for table in style for row in _rows(table)])
 """The numbers of all styles, int64, shape (rows, columns). The rows are sorted by style, then by
-table, then by stance."""
+variant, then by stance."""
 
 
 def _first_rows() -> Iterator[list[int]]:
-    """Yield, for each style, the index in STYLES of the first row of each table."""
+    """Yield, for each style, the index in STYLES of the first row of each variant."""
     first = 0
     for style in _STYLES.values():
-        ways = len(style)  # 1 if all tables share their rows, else the number of tables
+        ways = len(style)  # 1 if all variants share their rows, else the number of variants
         yield [first + table % ways * column.STANCES for table in range(column.TABLES)]
         first += ways * column.STANCES
 
 
 FIRST_ROWS = np.array(list(_first_rows()))
-"""The index in STYLES of the first row of each style and table, int64, shape (styles, tables). The
-row is that of the first stance."""
+"""The index in STYLES of the first row of each style and variant, int64, shape (styles, variants).
+The row is that of the first stance."""

@@ -123,7 +123,7 @@ def _points_around(
 ) -> tuple[Any, Any, Any, Any]:
     """Return the points of three sides and the free squares around a mine.
 
-    Each square is weighted by its distance from the mine in steps.
+    A square `k` steps from the mine has the weight `step_weight**k`, see `_step_weight`.
     """
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(s, ring)

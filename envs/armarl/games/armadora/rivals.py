@@ -14,7 +14,7 @@ from armarl.compiler.types import Int, State
 PANEL = ("greedy:style=settler", "greedy:style=bold", "ismcts:300")
 HELD_OUT = ("greedy:style=hoarder", "grave:300")
 
-LAST_RESORTS = ("pass",)  # actions that give something up: passing ends a player's game (ARM-14)
+LAST_RESORTS = ("pass",)  # patient playouts avoid these: `pass` ends a player's game (ARM-14)
 
 # Search settings that are better than the defaults. The reward includes the gold, and in playouts
 # no player passes while it has another action.

@@ -1,4 +1,4 @@
-"""Validation of Armadora states that come from outside the library.
+"""Validation of untrusted Armadora states (from a file or another program).
 
 `valid` accepts every state that play can reach, and every determinised state. It rejects concealed
 states in which anything is hidden, because they are incomplete. Every accepted state can be played

@@ -1,4 +1,4 @@
-"""Validation of Armada states that come from outside.
+"""Validation of untrusted Armada states (from a file or another program).
 
 `valid` accepts every state that play can reach, and every result of `determinise`. It refuses the
 results of `conceal` in a game with cards, because cards are missing from them. Every accepted state

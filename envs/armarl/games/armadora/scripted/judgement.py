@@ -83,7 +83,10 @@ class Reserves(NamedTuple):
 
 
 class Outlook(NamedTuple):
-    """Totals around one mine. Every square is weighted by its steps from the mine."""
+    """Totals around one mine, and the factor `step_weight`.
+
+    A square `k` steps from the mine has the weight `step_weight**k`.
+    """
 
     lead: float  # points of the player's side minus those of the next side
     other_lead: float  # points of the player's side minus those of the third side

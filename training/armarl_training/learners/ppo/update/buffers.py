@@ -30,7 +30,10 @@ class Workspace:
 
 
 def aligned_zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Return zeros, aligned as in torch so that rows of 64 numbers start at cache lines."""
+    """Return zeros with torch's alignment.
+
+    If a row has 64 floats, each row starts on a cache-line boundary.
+    """
     zeros: NDArray[np.float32] = torch.zeros(shape).numpy()
     return zeros
 
