@@ -98,7 +98,8 @@ class Card:
         options: the game's options.
         learnt_version: the version of the game under which the policy was trained.
         plays: a description of how the policy chooses actions.
-        network: the widths of the layers of each part of the network.
+        network: the widths of the layers of each part of the network. Empty for files of the first
+            format.
         parameters: number of weights.
         training: the policy's training.
         strength: the matches that measured the policy.
@@ -132,6 +133,9 @@ def read_card(name: str | Path) -> Card:
     Raises:
         FileNotFoundError: there is no such policy.
         PolicyError: the file is damaged, or its metadata is invalid.
+        TypeError: `name` is neither a string nor a path.
+        ValueError: `name` is a player specification with arguments.
+        ImportError: the package `safetensors` (extra `play`) is not installed.
 
     Example:
         >>> card = read_card("armadora-2p")

@@ -158,7 +158,11 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
 
     Args:
         tournament: the tournament.
-        resamples: number of bootstrap resamples for the intervals.
+        resamples: number of bootstrap resamples for the intervals, 2 or more (Efron, 1979).
+
+    Returns:
+        The summary: ratings, scores of pairs, cycles, values of places and lengths of games. Its
+        methods `table`, `csv` and `as_dict` convert it.
 
     Raises:
         ValueError: fewer than 2 deals have been played, or the games do not form a tournament

@@ -126,8 +126,9 @@ class SelfPlayBatch(WritableArrays):
             options: the game's options, for a game given by name.
 
         Raises:
-            TypeError: an option is unknown, or game options are given together with a `Game`.
-            ValueError: a value is out of range.
+            TypeError: an option is unknown, game options are given together with a `Game`, or the
+                size is not an integer.
+            ValueError: a value is out of range, or the reward, the mode or the device is unknown.
             RuntimeError: a requirement of the GPU is missing; the message names it.
         """
         game = face_game(game, options, "reward, autoreset_mode, device")
@@ -171,6 +172,9 @@ class SelfPlayBatch(WritableArrays):
         """Return a copy of the batch on this or another device.
 
         The copy continues with the same results as this batch, byte for byte.
+
+        Args:
+            device: "cpu", or a GPU by its torch name, such as "cuda" or "cuda:1".
 
         Raises:
             ValueError: the device does not exist.

@@ -130,7 +130,8 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
 
     Raises:
         TypeError: `game` is not a `Game`, or `state` is not a state of this game.
-        ValueError: the state breaks a rule, or the number of names is wrong.
+        ValueError: the state is of another variant or breaks a rule, or the number of names is
+            wrong.
 
     Example:
         >>> import armarl
@@ -232,7 +233,8 @@ def sum_line(lines: Sequence[str]) -> str:
 def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
     """Yield the records of a file. Each record is replayed and checked.
 
-    A file with the description of a position in JSON is one record without actions.
+    A file with the description of a position in JSON is one record without actions. The file is
+    opened when the first record is taken, so errors occur during the iteration.
 
     Args:
         path: the file.
@@ -241,7 +243,8 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
 
     Raises:
         FileNotFoundError: the file does not exist.
-        RecordError: a record cannot be read. The records before it have already been yielded.
+        RecordError: the path is not a file, or a record cannot be read. The records before it have
+            already been yielded. The class is a ValueError.
 
     Example:
         >>> import os, tempfile

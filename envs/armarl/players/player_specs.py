@@ -74,8 +74,12 @@ class Spec:
     def parse(cls, text: str) -> Spec:
         """Parse a specification.
 
+        Args:
+            text: the specification, at most 4000 characters.
+
         Raises:
-            ValueError: the text breaks the grammar. The message says where.
+            ValueError: the text breaks the grammar (the message says where) or is too long.
+            TypeError: `text` is not a string.
         """
         if len(text) > _MOST:
             raise ValueError(
