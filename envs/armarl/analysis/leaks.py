@@ -54,7 +54,7 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
 
     Returns:
         The leaks. Each has `where`, the place of the difference, and the values `one` and `other`.
-        Numbers of different types differ, and NaN differs from itself.
+        Numbers of different types, such as 1 and 1.0, differ.
 
     Example:
         >>> for leak in find_leaks(lambda hand: {"cards": hand}, [1, 2], [1, 3]):
