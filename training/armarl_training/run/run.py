@@ -382,7 +382,7 @@ class Run:
             One match result per opponent, as JSON values (`MatchResult.as_dict`).
 
         Raises:
-            FileNotFoundError, PolicyError, ValueError: the policy cannot be loaded.
+            PolicyError, ValueError: the policy cannot be loaded.
             RuntimeError: a worker process was killed, or the cluster does not answer.
         """
         settings = self.config.evaluation
