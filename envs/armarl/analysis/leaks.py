@@ -57,6 +57,7 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
         Numbers of different types, such as 1 and 1.0, differ.
 
     Example:
+        >>> from armarl import find_leaks
         >>> for leak in find_leaks(lambda hand: {"cards": hand}, [1, 2], [1, 3]):
         ...     print(leak)
         cards[1]: 2 or 3
@@ -82,9 +83,9 @@ def views_of(game: Game, states: States, seat: int) -> Views:
             does not exist.
 
     Example:
-        >>> from armarl import make_game
+        >>> from armarl import make_game, views_of
         >>> game = make_game("armadora")
-        >>> list(views_of(game, game.new_states(np.array([0])), seat=1))
+        >>> list(views_of(game, game.new_states(0), seat=1))
         ['observation', 'mask', 'describe', 'text', 'picture', 'status', 'to move', 'concealed']
     """
     seats = np.array([seat])
@@ -173,6 +174,7 @@ def assert_no_leak(
         ValueError: no game has this name, or the value of an option is wrong.
 
     Example:
+        >>> from armarl import assert_no_leak
         >>> assert_no_leak("armadora", every=10) > 0
         True
     """

@@ -111,6 +111,7 @@ def play_panel(
             that is too large for the last member raises ValueError before the first game.
 
     Example:
+        >>> from armarl import play_panel
         >>> result = play_panel("armadora", "greedy", games=2)
         >>> [member.player for member in result.members][:3]
         ['random', 'greedy', 'greedy:noise=0.2']

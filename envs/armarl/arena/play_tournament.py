@@ -94,6 +94,7 @@ def play_tournament(
         OSError: a file cannot be written.
 
     Example:
+        >>> from armarl import play_tournament
         >>> tournament = play_tournament("armadora", ["random", "greedy"], deals=2)
         >>> tournament.players, len(tournament.games)
         (('random', 'greedy'), 4)

@@ -106,6 +106,7 @@ class Card:
         again: a command that trains a similar policy, or None.
 
     Example:
+        >>> from armarl import read_card
         >>> card = read_card("armadora-2p")
         >>> card.training.learner, card.again
         ('td', 'armarl train armadora-2p')
@@ -138,6 +139,7 @@ def read_card(name: str | Path) -> Card:
         ImportError: the package `safetensors` (extra `play`) is not installed.
 
     Example:
+        >>> from armarl import read_card
         >>> card = read_card("armadora-2p")
         >>> card.game, card.players
         ('armadora', 2)

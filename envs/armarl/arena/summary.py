@@ -169,7 +169,7 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
             (`Tournament.tally`).
 
     Example:
-        >>> from armarl import play_tournament
+        >>> from armarl import play_tournament, summarise
         >>> summary = summarise(play_tournament("armadora", ["random", "greedy"], deals=4))
         >>> [summary.tournament.players[i] for i in summary.order()]
         ['greedy', 'random']

@@ -254,7 +254,7 @@ def read_tournament(folder: str | Path) -> Tournament:
 
     Example:
         >>> import tempfile
-        >>> from armarl import play_tournament
+        >>> from armarl import play_tournament, read_tournament
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     played = play_tournament("armadora", ["random", "greedy"], 2, folder=folder)
         ...     read_tournament(folder).games == played.games

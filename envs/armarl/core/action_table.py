@@ -44,6 +44,7 @@ class ActionFamily:
         ValueError: `text` does not have one `{}` for each argument.
 
     Example:
+        >>> from armarl.games.authoring import ActionFamily
         >>> family = ActionFamily("move", "{}-{}", (("a1", "b1"), ("c1", "d1")), "move a piece")
         >>> family.size, family.texts()
         (4, ['a1-c1', 'a1-d1', 'b1-c1', 'b1-d1'])

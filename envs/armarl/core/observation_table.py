@@ -36,6 +36,7 @@ class Block:
         on: a key of `Board.along` if the entries of the last axis are on the board, else None.
 
     Example:
+        >>> from armarl.games.authoring import Block
         >>> Block("hand", (5,), 11, 11, "own", "Warriors in hand, by value").size
         5
     """

@@ -106,7 +106,9 @@ class CudaGame:
         name: the device's name in torch.
 
     Example:
-        >>> from armarl import make_game
+        >>> import numpy as np
+        >>> from armarl import CudaGame, make_game
+        >>> from armarl.devices.cuda_game import fault
         >>> game, seeds = make_game("armadora"), np.arange(8)
         >>> if fault() is None:  # games can run on this machine's GPU
         ...     gpu = CudaGame(game)

@@ -64,6 +64,7 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
             valid, or the deals cannot be enumerated.
 
     Example:
+        >>> from armarl.environments.open_spiel import register
         >>> game = register("armadora", players=3)
         >>> game.num_players()
         3
@@ -95,6 +96,7 @@ class Resampler:
     Pass it to `ismcts.ISMCTSBot.set_resampler`. The same seed gives the same sequence of deals.
 
     Example:
+        >>> from armarl.environments.open_spiel import Resampler, register
         >>> state = register("armadora", players=2).new_initial_state()
         >>> state.apply_action(0)
         >>> other = Resampler(seed=0)(state, 0)

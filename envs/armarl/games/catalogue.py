@@ -45,6 +45,7 @@ class GameEntry:
             `players` is empty or contains a number below 1.
 
     Example:
+        >>> from armarl import GameEntry
         >>> entry = GameEntry("go", "my_go", "Go", "stones on a grid", (2,), switches=("handicap",))
         >>> [name for name, options in entry.variants()]
         ['2p', 'handicap-2p']

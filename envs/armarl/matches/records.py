@@ -136,7 +136,7 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
     Example:
         >>> import armarl
         >>> game = armarl.make_game("armadora")
-        >>> position = position_record(game, game.state_from({"palisades": ["c3-c4"]}))
+        >>> position = armarl.position_record(game, game.state_from({"palisades": ["c3-c4"]}))
         >>> armarl.think_over(position, "random")[0].probabilities.shape
         (1, 229)
     """
@@ -248,7 +248,7 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
 
     Example:
         >>> import os, tempfile
-        >>> from armarl import play_match
+        >>> from armarl import play_match, read_records
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = os.path.join(folder, "games.txt")
         ...     _ = play_match("armadora", ["greedy", "random"], games=2, records=path)

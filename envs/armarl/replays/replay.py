@@ -42,7 +42,7 @@ class Replay:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = os.path.join(folder, "games.txt")
         ...     _ = armarl.play_match("armadora", ["greedy", "random"], games=1, records=path)
-        ...     replay = Replay(armarl.read_records(path))
+        ...     replay = armarl.Replay(armarl.read_records(path))
         >>> replay.html().startswith("<!doctype html>")
         True
     """

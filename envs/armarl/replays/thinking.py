@@ -47,7 +47,7 @@ def think_over(
         ...     path = os.path.join(folder, "games.txt")
         ...     _ = armarl.play_match(game, ["random", "random"], games=1, records=path)
         ...     record = next(armarl.read_records(path))
-        >>> think_over(record, "random")[0].probabilities.shape
+        >>> armarl.think_over(record, "random")[0].probabilities.shape
         (1, 229)
     """
     return thoughts_of(record, make_player(player, check_record(record).game), progress)

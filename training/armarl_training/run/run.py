@@ -97,6 +97,7 @@ class Report:
             resumed. Infinite before the pace is known.
 
     Example:
+        >>> from armarl_training import Report
         >>> report = Report(decisions=5000, done=0.25, seconds=60.0, returns={"greedy": -0.1})
         >>> f"{report.done:.0%} done, {report.returns['greedy']:+.2f} against greedy"
         '25% done, -0.10 against greedy'
