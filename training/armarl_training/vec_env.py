@@ -292,6 +292,11 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
     ) -> Sequence[Any]:
         """Return the masks if the method is `action_masks`, the only one that MaskablePPO calls.
 
+        Args:
+            method_name: "action_masks".
+            indices: the games, None for all.
+            args, kwargs: ignored.
+
         Raises:
             AttributeError: the method has another name.
         """
@@ -303,12 +308,23 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         return masks if indices is None else masks[self._get_indices(indices)]  # type: ignore[return-value]
 
     def has_attr(self, attr_name: str) -> bool:
+        """Return whether the batch has this attribute."""
         return hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of the batch, once for each game in `indices` (None: all games).
+
+        Raises:
+            AttributeError: there is no such attribute.
+        """
         return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refuse to set an attribute.
+
+        Raises:
+            AttributeError: always. The games of a batch have no separate attributes.
+        """
         if attr_name == "opponents":
             self.opponents = value  # this raises an error with the reason
         raise AttributeError(
@@ -320,7 +336,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 
     def close(self) -> None:
-        pass
+        """Do nothing. There is nothing to close."""
 
     def _account(self, i: int, reward: float, final: NDArray[np.float32]) -> dict[str, Any]:
         """Return the info entries that SB3 expects for a game that has ended."""

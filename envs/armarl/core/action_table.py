@@ -65,6 +65,7 @@ class ActionFamily:
 
     @property
     def size(self) -> int:
+        """The number of actions."""
         return prod(len(values) for values in self.arguments)
 
     def wrong_value(self, text: str) -> str | None:

@@ -186,6 +186,11 @@ class Game(RandomPlay, Readable):
         """Play actions without the checks of `apply`, for callers that have made these checks.
 
         An illegal action or an index out of range has undefined effects, and may end the process.
+
+        Args:
+            states: records, shape (batch,); written.
+            games: indices into `states`, int64, shape (n,), without duplicates.
+            actions: a legal action id for each of `games`, int64, shape (n,).
         """
         self.run(batch_loops.apply, games.size, batch_loops.Actions(states, games, actions))
 
@@ -390,8 +395,21 @@ class Game(RandomPlay, Readable):
         `progress` (see `has_progress`) it is always 0. Pass states from outside to `check_states`
         first.
 
+        Args:
+            states: records, shape (batch,).
+            seats: a seat for each state, int64, shape (batch,).
+
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states = game.new_states(0)
+            >>> game.apply(states, np.array([0]), np.array([game.actions.id("W3 c2")]))
+            >>> game.progress(states, seats=np.array([0]))
+            array([1])
         """
         states, seats = state_checks.check_seats(self, states, seats)
         progress = np.empty(states.size, np.int64)

@@ -51,6 +51,7 @@ class Block:
 
     @property
     def size(self) -> int:
+        """The number of entries."""
         return prod(self.shape)
 
 

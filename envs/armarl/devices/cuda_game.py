@@ -96,8 +96,8 @@ def _kinds(batch: type[tuple[Any, ...]]) -> tuple[str, ...]:
 class CudaGame:
     """The batched methods of a `Game` on GPU tensors, and the `Device` of `SelfPlayBatch`.
 
-    States are uint8 tensors of shape (batch, bytes of a record). `put` and `fetch` copy records to
-    the GPU and back. Everything else has the same types, shapes and numbers as on the CPU. A method
+    States are uint8 tensors of shape (batch, bytes of a record). Seats are int64 tensors of shape
+    (batch,). `put` and `fetch` copy records to the GPU and back. Everything else has the same types, shapes and numbers as on the CPU. A method
     of `Game` raises TypeError if a tensor has another dtype or shape, is on another device, or is
     not contiguous. It does not check the contents.
 
@@ -476,7 +476,12 @@ class CudaGame:
         return self.scripted_choices(self.concealed(states, seats), draws, styles)
 
     def scripted_choices(self, seen: Tensor, draws: Tensor, styles: Tensor) -> Tensor:
-        """Return `scripted_actions` for states that are already concealed."""
+        """Return `scripted_actions` for states that are already concealed.
+
+        Args:
+            seen: concealed states, uint8, shape (batch, bytes of a record).
+            draws, styles: as for `scripted_actions`, both tensors.
+        """
         # Keep the sum of draw and style below the next style's number, even after rounding.
         following = (styles + 1).to(draws.dtype)
         below = self._torch.nextafter(following, self._torch.zeros_like(following))

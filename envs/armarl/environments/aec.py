@@ -472,6 +472,7 @@ class CheckedAECEnv(RawAECEnv):
     _has_updated = False  # True if `step` or `reset` was called since `agent_iter` gave an agent
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Create an environment. The arguments and errors are those of `RawAECEnv`."""
         super().__init__(*arguments, **options)
         self.endings = Endings()
 

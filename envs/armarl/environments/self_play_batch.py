@@ -40,7 +40,8 @@ class Turn:
         observations: float32 (games, size), the observation of that seat.
         masks: int8 (games, actions), the action mask of that seat; all 0 where the game is over.
         rewards: float64 (games, players), the reward of every seat; 0 except at the end of a game.
-        ends: int8 (games,), the status after the step: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
+        ends: int8 (games,), the status after the step: PLAYING, ENDED, CUT_SHORT or ILLEGAL (0 to
+            3; `armarl.games.authoring` has these names).
 
     Example:
         >>> import armarl

@@ -80,7 +80,7 @@ class GameEntry:
         return cast("GameModule", import_module(self.module))
 
     def part(self, name: str) -> ModuleType | None:
-        """Return an optional module of the game's package, or None if the package does not have it.
+        """Return the optional module `name` of the game's package, or None if there is none.
 
         The optional modules are `rivals` and `styles` (see `armarl.players.simple_players`),
         `chance` (see `armarl.matches.records`) and `guide` (see `armarl.web.window`).
@@ -93,7 +93,9 @@ class GameEntry:
         return import_module(f"{self.module}.{name}")
 
     def page(self, name: str) -> str:
-        """Return the text of a file of the game's package, such as rules.md; "" if it is absent.
+        """Return the text of the file `name` of the game's package, such as rules.md, or "".
+
+        The result is "" if the file does not exist.
 
         Raises:
             ImportError: the package does not exist.

@@ -140,6 +140,9 @@ class NetworkPlayer:
 
         Illegal actions have -inf. A row is all -inf if it is not its seat's turn.
 
+        Args:
+            states, seats: as for `probabilities`.
+
         Raises:
             TypeError, ValueError: as in `probabilities`.
         """
@@ -192,6 +195,9 @@ class NetworkPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """Return the results of `probabilities` and `values`. The draws have no effect.
+
+        Args:
+            states, seats, draws: as for `choose`, but not every seat must be to move.
 
         Raises:
             TypeError, ValueError: as in `probabilities`.
