@@ -97,9 +97,10 @@ class CudaGame:
     """The batched methods of a `Game` on GPU tensors, and the `Device` of `SelfPlayBatch`.
 
     States are uint8 tensors of shape (batch, bytes of a record). Seats are int64 tensors of shape
-    (batch,). `put` and `fetch` copy records to the GPU and back. Everything else has the same types, shapes and numbers as on the CPU. A method
-    of `Game` raises TypeError if a tensor has another dtype or shape, is on another device, or is
-    not contiguous. It does not check the contents.
+    (batch,). `put` and `fetch` copy records to the GPU and back. Everything else has the same
+    types, shapes and numbers as on the CPU. A method of `Game` raises TypeError if a tensor has
+    another dtype or shape, is on another device, or is not contiguous. It does not check the
+    contents.
 
     Attributes:
         game: the variant.
