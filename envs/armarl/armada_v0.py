@@ -9,7 +9,7 @@
 - `chart`, `dice`: a file, its text, or a dictionary, to replace the standard board or dice;
 - `reward`: "win";
 - `render_mode`: None, "human", "ansi" or "rgb_array";
-- `render_width`: the width of frames (default 512 pixels);
+- `render_width`: the width of frames in pixels, 16 to 4096 (default 512);
 - `mask`: where the action masks are, "observation" (default) or "info";
 - `observation_key`, `mask_key`: the keys of the observation and the mask;
 - `max_cycles`: the number of actions after which a game is truncated (default None: no limit).
@@ -33,6 +33,14 @@ __all__ = ["env", "raw_env"]
 def env(**options: Any) -> RawAECEnv:
     """Make Armada with PettingZoo's usual checks. An illegal action loses the game.
 
+    Args:
+        options: see the module.
+
+    Raises:
+        TypeError: an option or the render mode is unknown.
+        ValueError: the value of an option is wrong.
+        OSError: the file of the chart or the dice cannot be read.
+
     Example:
         >>> from armarl import armada_v0
         >>> env = armada_v0.env(players=2, cards=True)
@@ -44,6 +52,12 @@ def env(**options: Any) -> RawAECEnv:
 
 def raw_env(**options: Any) -> RawAECEnv:
     """Make Armada without PettingZoo's checks. An illegal action raises `IllegalActionError`.
+
+    Args:
+        options: see the module.
+
+    Raises:
+        TypeError, ValueError, OSError: as in `env`.
 
     Example:
         >>> from armarl import armada_v0

@@ -8,7 +8,7 @@
 - `board`: "whole" (default), or "mini", a tiny two-player board for game-theoretic studies;
 - `reward`: "win" (default) or "gold";
 - `render_mode`: None, "human", "ansi" or "rgb_array";
-- `render_width`: the width of frames (default 512 pixels);
+- `render_width`: the width of frames in pixels, 16 to 4096 (default 512);
 - `mask`: where the action masks are, "observation" (default) or "info";
 - `observation_key`, `mask_key`: the keys of the observation and the mask;
 - `max_cycles`: the number of actions after which a game is truncated (default None: no limit).
@@ -32,6 +32,13 @@ __all__ = ["env", "raw_env"]
 def env(**options: Any) -> RawAECEnv:
     """Make Armadora with PettingZoo's usual checks. An illegal action loses the game.
 
+    Args:
+        options: see the module.
+
+    Raises:
+        TypeError: an option or the render mode is unknown.
+        ValueError: the value of an option is wrong.
+
     Example:
         >>> from armarl import armadora_v0
         >>> env = armadora_v0.env(players=3)
@@ -43,6 +50,12 @@ def env(**options: Any) -> RawAECEnv:
 
 def raw_env(**options: Any) -> RawAECEnv:
     """Make Armadora without PettingZoo's checks. An illegal action raises `IllegalActionError`.
+
+    Args:
+        options: see the module.
+
+    Raises:
+        TypeError, ValueError: as in `env`.
 
     Example:
         >>> from armarl import armadora_v0

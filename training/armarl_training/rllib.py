@@ -62,8 +62,8 @@ def one_seat(config: Any, game: str, **options: Any) -> Any:
     Args:
         config: an `AlgorithmConfig` such as RLlib's `PPOConfig`. It is changed in place.
         game: name of the game.
-        options: options of `armarl.environments.seat_env.SeatEnv`: `opponents`, `seat`, `reward`
-            and the options of the game.
+        options: options of `armarl.SeatVectorEnv`, such as `opponents`, `seat`, `reward` and the
+            options of the game. This function itself sets `mask` and `observation_key`.
 
     Returns:
         The same configuration.
@@ -100,8 +100,8 @@ def self_play(config: Any, game: str, **options: Any) -> Any:
     Args:
         config: an `AlgorithmConfig` such as RLlib's `PPOConfig`. It is changed in place.
         game: name of the game.
-        options: options of `armarl.environments.aec.checked_env`: `reward` and the options of the
-            game.
+        options: options of the game's function `env`, such as `reward`, `max_cycles` and the
+            options of the game. This function itself sets `mask` and `observation_key`.
 
     Returns:
         The same configuration.

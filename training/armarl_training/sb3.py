@@ -38,13 +38,15 @@ def save_policy(
         model: an SB3 model with the policy "MlpPolicy", any `net_arch`, and Tanh or ReLU as
             activation.
         game: the game that the model was trained on. None: the game of the model's environment.
-        details: JSON values to store in the file's metadata.
+        details: JSON values to store in the file's metadata, as in `armarl.save_policy`.
 
     Raises:
         PolicyError: the network cannot be saved, or it is for another game. The message says what
             would work.
-        TypeError: `model` is not an SB3 model.
-        ValueError: the model has no ArmaRL environment, and no game was given.
+        TypeError: `model` is not an SB3 model, `game` is not a `Game`, or a detail is not a JSON
+            value.
+        ValueError: the model has no ArmaRL environment, and no game was given; or a number in the
+            details is not finite.
         OSError: the file could not be written.
 
     Example:

@@ -46,17 +46,21 @@ def make_vec_env(
     Args:
         env_id: an ArmaRL id such as `armarl/Armadora-3p-v0`, the name of a game, or a `Game`.
         n_envs: number of games.
-        seed: the first reset uses the seed `seed + i` for game `i`. None: random seeds.
+        seed: the first reset uses the seed `seed + i` for game `i`, and checks it. None: random
+            seeds, from NumPy's global generator as in SB3.
         env_kwargs: options of `armarl.environments.seat_env.SeatEnv` (`opponents`, `seat`, `reward`
             and the options of the game) and `max_episode_steps`, as a dictionary as in SB3.
-        options: further options of these kinds, as keyword arguments.
+        options: further options of these kinds, as keyword arguments. Options replace those that an
+            id contains.
 
     Returns:
         The vector environment. Observations are float32, shape (n_envs, size).
 
     Raises:
-        TypeError: an option is unknown or given twice, or a `Game` was given with options.
-        ValueError: the id is unknown, a value is out of range, or the number of opponents is wrong.
+        TypeError: an option is unknown or given twice, a `Game` was given with options, or a value
+            has the wrong type.
+        ValueError: the id is unknown, a value is out of range, an opponent is unknown, or the
+            number of opponents is wrong.
 
     Example:
         >>> from armarl_training import make_vec_env
@@ -125,7 +129,12 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
     `seed(n)` makes the next `reset` use the seed `n + i` for game `i`. Use `make_vec_env` to create
     this environment.
 
+    Only one thread at a time may use an environment. A call during another thread's call raises
+    RuntimeError. An error of an opponent leaves games half played. Until `reset` after `seed(n)`,
+    further steps and resets raise RuntimeError.
+
     Attributes:
+        game: the variant that is played.
         refusals: the reason why an action of the last step was illegal, by the game's index.
         endings: counts of all ended episodes and of episodes that ended with an illegal action.
 
@@ -149,6 +158,10 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
             batch: the games.
             max_episode_steps: number of the learner's decisions after which an episode is
                 truncated. None: no limit.
+
+        Raises:
+            TypeError: `max_episode_steps` is not an integer.
+            ValueError: `max_episode_steps` is out of range.
         """
         self._batch, self.game = batch, batch.game
         limit = max_episode_steps
@@ -175,7 +188,14 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     @alone
     def reset(self) -> NDArray[np.float32]:
-        """Deal new games and return the learner's observations, (num_envs, size)."""
+        """Deal new games and return the learner's observations, float32 (num_envs, size).
+
+        Raises:
+            TypeError: a seed is not an integer.
+            ValueError: a seed is below -2**63.
+            IllegalActionError: an opponent chose an illegal action.
+            RuntimeError: an opponent failed earlier, and there are no seeds.
+        """
         seeds = None if self._seeds[0] is None else deal_numbers(self._seeds, self.num_envs)
         if seeds is None and not self._begun:
             seeds = random_numbers(self.num_envs)
@@ -186,7 +206,18 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     @alone
     def step(self, actions: NDArray[np.int64]) -> Any:
-        """Play the actions of all games: `step_async`, then `step_wait`."""
+        """Play the actions of all games: `step_async`, then `step_wait`.
+
+        Args:
+            actions: action ids, integers, shape (num_envs,).
+
+        Returns:
+            As from `step_wait`.
+
+        Raises:
+            gymnasium.error.ResetNeeded, TypeError, ValueError: as in `step_async`.
+            IllegalActionError, RuntimeError: as in `step_wait`.
+        """
         return super().step(actions)
 
     @alone
@@ -207,7 +238,14 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         """Play the actions, and then the other seats until the learner's next decision.
 
         Returns:
-            Observations, rewards, ends and infos of all games. Games that ended are already reset.
+            Observations, float32 (num_envs, size), rewards, float32 (num_envs,), ends, bool
+            (num_envs,), and infos, a dictionary per game. Games that ended are already reset. Their
+            infos have the keys "terminal_observation", "TimeLimit.truncated" and "episode" of SB3
+            and, after an illegal action, "illegal_action".
+
+        Raises:
+            IllegalActionError: an opponent chose an illegal action.
+            RuntimeError: an opponent failed earlier, or another thread is using the environment.
         """
         self.batch.answer(self._actions)
         self.lengths += 1
@@ -253,7 +291,16 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
     def env_method(
         self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
     ) -> Sequence[Any]:
-        """Return the masks if the method is `action_masks`, the only one that MaskablePPO calls."""
+        """Return the masks if the method is `action_masks`, the only one that MaskablePPO calls.
+
+        Args:
+            method_name: "action_masks".
+            indices: the games, None for all.
+            args, kwargs: ignored.
+
+        Raises:
+            AttributeError: the method has another name.
+        """
         if method_name != "action_masks":
             raise AttributeError(
                 f"the games of a batch have no method {method_name!r}, only 'action_masks'"
@@ -262,12 +309,23 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         return masks if indices is None else masks[self._get_indices(indices)]  # type: ignore[return-value]
 
     def has_attr(self, attr_name: str) -> bool:
+        """Return whether the batch has this attribute."""
         return hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of the batch, once for each game in `indices` (None: all games).
+
+        Raises:
+            AttributeError: there is no such attribute.
+        """
         return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refuse to set an attribute.
+
+        Raises:
+            AttributeError: always. The games of a batch have no separate attributes.
+        """
         if attr_name == "opponents":
             self.opponents = value  # this raises an error with the reason
         raise AttributeError(
@@ -279,7 +337,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 
     def close(self) -> None:
-        pass
+        """Do nothing. There is nothing to close."""
 
     def _account(self, i: int, reward: float, final: NDArray[np.float32]) -> dict[str, Any]:
         """Return the info entries that SB3 expects for a game that has ended."""

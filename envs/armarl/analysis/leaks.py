@@ -52,7 +52,12 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
         one: a state.
         other: a state that differs from `one` only in information hidden from the seat.
 
+    Returns:
+        The leaks. Each has `where`, the place of the difference, and the values `one` and `other`.
+        Numbers of different types, such as 1 and 1.0, differ.
+
     Example:
+        >>> from armarl import find_leaks
         >>> for leak in find_leaks(lambda hand: {"cards": hand}, [1, 2], [1, 3]):
         ...     print(leak)
         cards[1]: 2 or 3
@@ -63,15 +68,24 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
 def views_of(game: Game, states: States, seat: int) -> Views:
     """Return everything that a seat can get from a `Game` about a state.
 
-    `states` is an array of one state. The views are the seat's observation and mask, its
-    description, text and picture of the game, the game's status, the seat to move, and the
-    concealed state that a player gets. If the seat is the one to move, the views also include the
-    explanation of each illegal action. For a finished game, they also include the returns.
+    The views are the seat's observation and mask, its description, text and picture of the game,
+    the game's status, the seat to move, and the concealed state that a player gets. If the seat is
+    the one to move, the views also include the explanation of each illegal action. For a finished
+    game, they also include the returns.
+
+    Args:
+        game: the variant.
+        states: an array of one state.
+        seat: the seat.
+
+    Raises:
+        TypeError, ValueError: `states` is not an array of one state of this variant, or the seat
+            does not exist.
 
     Example:
-        >>> from armarl import make_game
+        >>> from armarl import make_game, views_of
         >>> game = make_game("armadora")
-        >>> list(views_of(game, game.new_states(np.array([0])), seat=1))
+        >>> list(views_of(game, game.new_states(0), seat=1))
         ['observation', 'mask', 'describe', 'text', 'picture', 'status', 'to move', 'concealed']
     """
     seats = np.array([seat])
@@ -143,9 +157,10 @@ def assert_no_leak(
 
     Args:
         game: a variant, or the name of a game with its `options`.
-        games: number of games.
-        every: distance between two checked positions. 1 checks all positions.
-        seed: seed of the games. The same seed repeats the games exactly.
+        games: number of games, 1 or more.
+        every: distance between two checked positions, 1 or more. 1 checks all positions. The
+            positions of all games are counted together.
+        seed: seed of the games, an integer. The same seed repeats the games exactly.
         look: function from the game, an array of one state, and a seat to everything that the seat
             can get about the state. Default: `views_of`.
         options: options of the game, if `game` is a name.
@@ -155,9 +170,11 @@ def assert_no_leak(
 
     Raises:
         AssertionError: there is a leak. The message gives its place and the values that differ.
-        TypeError: `game` is not a game.
+        TypeError: `game` is not a game, or an option is unknown.
+        ValueError: no game has this name, or the value of an option is wrong.
 
     Example:
+        >>> from armarl import assert_no_leak
         >>> assert_no_leak("armadora", every=10) > 0
         True
     """

@@ -100,13 +100,18 @@ def play_panel(
             the seed `seed + k`.
         workers: as in `play_match`.
         progress: as in `play_match`. The counts start again with each match.
-        records: as in `play_match`.
+        records: as in `play_match`. The records of all matches are appended to the same file.
+
+    Returns:
+        The matches, the members, and the mean win rates against all members and against the
+        held-out members, each with a 95 % interval.
 
     Raises:
-        TypeError, ValueError, OSError: as in `play_match`. A seed that is too large for the last
-            member raises an error before the first game.
+        TypeError, ValueError, IllegalActionError, OSError, RuntimeError: as in `play_match`. A seed
+            that is too large for the last member raises ValueError before the first game.
 
     Example:
+        >>> from armarl import play_panel
         >>> result = play_panel("armadora", "greedy", games=2)
         >>> [member.player for member in result.members][:3]
         ['random', 'greedy', 'greedy:noise=0.2']

@@ -62,12 +62,14 @@ def play_tournament(
 
     Args:
         game: a game, or a game's name for its default options.
-        players: specifications, paths or `Player` objects. A player may be in the list twice.
-        deals: number of deals that each lineup plays in all its arrangements.
-        kind: "round-robin", "ladder" or "field", see `lineups.lineups`.
+        players: specifications, paths or `Player` objects, 2 to 100. A player may be in the list
+            twice.
+        deals: number of deals that each lineup plays in all its arrangements, 1 to 10 million.
+        kind: "round-robin" (every group of players meets), "ladder" (only neighbours in the list
+            meet) or "field" (the first player meets the others), see `lineups.lineups`.
         mixed: whether partners may be different players, see `lineups.lineups`.
         every: whether to play all arrangements even for 4 places, see `lineups.tables`.
-        seed: the seed. The same seed repeats the tournament exactly.
+        seed: the seed, 0 to 2**63 - 1. The same seed repeats the tournament exactly.
         workers: number of processes, or a cluster.
         folder: folder for results and records. If it already contains this tournament, the
             tournament is resumed. Without a folder, nothing is saved.
@@ -76,14 +78,23 @@ def play_tournament(
         enough: function that takes the tournament so far and returns whether to stop. It is called
             whenever all lineups have played the same deals.
 
+    Returns:
+        The tournament with all its results, those that the folder had before included.
+
     Raises:
-        TypeError: `game` is not a game, or `mixed` or `every` is not a bool.
-        ValueError: a number is out of range, or a player is unknown.
+        TypeError: `game` is not a game, a number is not an integer, or `mixed` or `every` is not a
+            bool.
+        ValueError: a number is out of range, the kind is unknown, or a player is unknown or was
+            made for another variant.
+        IllegalActionError: a player chose an illegal action.
         ArenaError: the folder contains another tournament, a training run, or games of another
-            policy under a player's name; or the folder is damaged; or a policy's file was replaced
-            during the tournament.
+            policy under a player's name; or the folder is damaged or in use; or a policy's file was
+            replaced during the tournament. The class is a RuntimeError.
+        RuntimeError: a worker process was killed, or the cluster does not answer.
+        OSError: a file cannot be written.
 
     Example:
+        >>> from armarl import play_tournament
         >>> tournament = play_tournament("armadora", ["random", "greedy"], deals=2)
         >>> tournament.players, len(tournament.games)
         (('random', 'greedy'), 4)

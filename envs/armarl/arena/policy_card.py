@@ -98,13 +98,15 @@ class Card:
         options: the game's options.
         learnt_version: the version of the game under which the policy was trained.
         plays: a description of how the policy chooses actions.
-        network: the widths of the layers of each part of the network.
+        network: the widths of the layers of each part of the network. Empty for files of the first
+            format.
         parameters: number of weights.
         training: the policy's training.
         strength: the matches that measured the policy.
         again: a command that trains a similar policy, or None.
 
     Example:
+        >>> from armarl import read_card
         >>> card = read_card("armadora-2p")
         >>> card.training.learner, card.again
         ('td', 'armarl train armadora-2p')
@@ -132,8 +134,12 @@ def read_card(name: str | Path) -> Card:
     Raises:
         FileNotFoundError: there is no such policy.
         PolicyError: the file is damaged, or its metadata is invalid.
+        TypeError: `name` is neither a string nor a path.
+        ValueError: `name` is a player specification with arguments.
+        ImportError: the package `safetensors` (extra `play`) is not installed.
 
     Example:
+        >>> from armarl import read_card
         >>> card = read_card("armadora-2p")
         >>> card.game, card.players
         ('armadora', 2)

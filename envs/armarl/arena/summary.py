@@ -158,14 +158,18 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
 
     Args:
         tournament: the tournament.
-        resamples: number of bootstrap resamples for the intervals.
+        resamples: number of bootstrap resamples for the intervals, 2 or more (Efron, 1979).
+
+    Returns:
+        The summary: ratings, scores of pairs, cycles, values of places and lengths of games. Its
+        methods `table`, `csv` and `as_dict` convert it.
 
     Raises:
         ValueError: fewer than 2 deals have been played, or the games do not form a tournament
             (`Tournament.tally`).
 
     Example:
-        >>> from armarl import play_tournament
+        >>> from armarl import play_tournament, summarise
         >>> summary = summarise(play_tournament("armadora", ["random", "greedy"], deals=4))
         >>> [summary.tournament.players[i] for i in summary.order()]
         ['greedy', 'random']

@@ -70,11 +70,18 @@ class Tournament:
     games: tuple[GameResult, ...]
 
     def lineups(self) -> list[Lineup]:
-        """Return the lineups: the groups of entrants that meet."""
+        """Return the lineups: the groups of entrants that meet, as numbers of players.
+
+        Raises:
+            ValueError: as in `lineups.lineups`.
+        """
         return lineups(len(self.players), self.game, self.kind, self.mixed)
 
     def tables(self, lineup: Lineup) -> list[Lineup]:
-        """Return the arrangements in which a lineup plays every deal."""
+        """Return the arrangements in which a lineup plays every deal.
+
+        Each is a tuple with the number of the player in each seat.
+        """
         return tables(lineup, self.game, self.mixed, self.every)
 
     def tally(self) -> Tally:

@@ -245,13 +245,16 @@ def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: 
 def read_tournament(folder: str | Path) -> Tournament:
     """Read a tournament from its folder, even while it is being played. Write nothing.
 
+    Args:
+        folder: the folder of `play_tournament`.
+
     Raises:
         ArenaError: the folder contains no tournament, or its tournament is damaged or of another
-            version.
+            version. The class is a RuntimeError.
 
     Example:
         >>> import tempfile
-        >>> from armarl import play_tournament
+        >>> from armarl import play_tournament, read_tournament
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     played = play_tournament("armadora", ["random", "greedy"], 2, folder=folder)
         ...     read_tournament(folder).games == played.games

@@ -40,7 +40,11 @@ class ActionFamily:
         at: for each value of the last argument, the origin cell and the target cell on the board,
             -1 where there is none. Empty if the actions touch no cell.
 
+    Raises:
+        ValueError: `text` does not have one `{}` for each argument.
+
     Example:
+        >>> from armarl.games.authoring import ActionFamily
         >>> family = ActionFamily("move", "{}-{}", (("a1", "b1"), ("c1", "d1")), "move a piece")
         >>> family.size, family.texts()
         (4, ['a1-c1', 'a1-d1', 'b1-c1', 'b1-d1'])
@@ -61,6 +65,7 @@ class ActionFamily:
 
     @property
     def size(self) -> int:
+        """The number of actions."""
         return prod(len(values) for values in self.arguments)
 
     def wrong_value(self, text: str) -> str | None:
@@ -126,6 +131,13 @@ class ActionTable:
     def __init__(
         self, families: Sequence[ActionFamily], edges: Sequence[tuple[int, int]] = ()
     ) -> None:
+        """Create a table.
+
+        Args:
+            families: the families of actions, in the order of their ids.
+            edges: the origin cell and the target cell of each edge of the board, in the order of
+                the edges' indices.
+        """
         self.families = tuple(families)
         self._places = _places(self.families, edges)
         self.texts = tuple(text for family in families for text in family.texts())
@@ -195,12 +207,16 @@ class ActionTable:
         return f"actions look like {examples}"
 
     def legal_texts(self, mask: NDArray[np.int8]) -> list[str]:
-        """Return the notations of the actions that a mask allows, in the order of their ids."""
+        """Return the notations of the actions that a mask allows, in the order of their ids.
+
+        Args:
+            mask: one action mask, int8, shape (actions,).
+        """
         return [self.texts[action] for action in np.flatnonzero(mask)]
 
     @cached_property
     def hash(self) -> str:
-        """A hash of all notations. Saved policies and records contain it.
+        """A hash of all notations, 16 hexadecimal digits. Saved policies and records contain it.
 
         A policy or record can be used only with a table that has the same hash.
         """

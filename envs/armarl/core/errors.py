@@ -6,7 +6,7 @@ import re
 
 
 class IllegalActionError(ValueError):
-    """An action that the rules forbid. The message contains its notation and the reason.
+    """An action that the rules forbid, or that does not exist. The message names it and the reason.
 
     If the reason cites rules by number, a note on the exception names the command that prints these
     rules.

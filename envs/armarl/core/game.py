@@ -77,11 +77,11 @@ class Game(RandomPlay, Readable):
         """Deal new games, one record per seed.
 
         Args:
-            seeds: seeds, int64, shape (n,). An int gives an array of one state.
+            seeds: seeds, integers, shape (n,). An int gives an array of one state.
 
         Raises:
             TypeError: a seed is not an integer.
-            ValueError: a seed does not fit in int64.
+            ValueError: a seed does not fit in int64, or `seeds` has more than one axis.
 
         Example:
             >>> import armarl
@@ -106,8 +106,9 @@ class Game(RandomPlay, Readable):
             seeds: a seed for each of `games`, int64, shape (n,).
 
         Raises:
-            TypeError, ValueError: an array has another dtype or size, two arrays share memory, or
-                an index is out of range.
+            TypeError, ValueError: an array has another dtype or size or is read-only, two
+                arrays share memory, an index is out of range or occurs twice, or a state is of
+                another variant.
 
         Example:
             >>> import numpy as np
@@ -155,9 +156,11 @@ class Game(RandomPlay, Readable):
             actions: an action id for each of `games`, int64, shape (n,).
 
         Raises:
-            IllegalActionError: an action is illegal. None of the actions is played.
-            TypeError, ValueError: an array has another dtype or size, two arrays share memory, or
-                an index is out of range.
+            IllegalActionError: an action is illegal or does not exist. None of the actions is
+                played.
+            TypeError, ValueError: an array has another dtype or size or is read-only, two
+                arrays share memory, an index is out of range or occurs twice, or a state is of
+                another variant.
 
         Example:
             >>> import numpy as np
@@ -183,6 +186,11 @@ class Game(RandomPlay, Readable):
         """Play actions without the checks of `apply`, for callers that have made these checks.
 
         An illegal action or an index out of range has undefined effects, and may end the process.
+
+        Args:
+            states: records, shape (batch,); written.
+            games: indices into `states`, int64, shape (n,), without duplicates.
+            actions: a legal action id for each of `games`, int64, shape (n,).
         """
         self.run(batch_loops.apply, games.size, batch_loops.Actions(states, games, actions))
 
@@ -215,6 +223,14 @@ class Game(RandomPlay, Readable):
 
         This is much faster than indexing in NumPy, which copies field by field.
 
+        Args:
+            states: records, shape (batch,), C-contiguous.
+            indices: indices into `states`, integers, shape (n,).
+
+        Raises:
+            IndexError: an index is out of range.
+            ValueError: `states` is not C-contiguous.
+
         Example:
             >>> import numpy as np
             >>> import armarl
@@ -231,7 +247,8 @@ class Game(RandomPlay, Readable):
     def legal_masks(self, states: States) -> NDArray[np.int8]:
         """Return the action mask of the seat to move in each state, int8 (batch, actions).
 
-        Check untrusted states (from a file or another program) with `check_states` first.
+        A mask is all 0 if the game is over. Check untrusted states (from a file or another program)
+        with `check_states` first.
 
         Raises:
             TypeError, ValueError: `states` is not an array of states of this variant.
@@ -286,6 +303,10 @@ class Game(RandomPlay, Readable):
         """Return copies of the states without the information that is hidden from `seats[i]`.
 
         Check untrusted states (from a file or another program) with `check_states` first.
+
+        Args:
+            states: records, shape (batch,).
+            seats: a seat for each state, int64, shape (batch,).
 
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
@@ -378,8 +399,21 @@ class Game(RandomPlay, Readable):
 
         Check untrusted states (from a file or another program) with `check_states` first.
 
+        Args:
+            states: records, shape (batch,).
+            seats: a seat for each state, int64, shape (batch,).
+
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states = game.new_states(0)
+            >>> game.apply(states, np.array([0]), np.array([game.actions.id("W3 c2")]))
+            >>> game.progress(states, seats=np.array([0]))
+            array([1])
         """
         states, seats = state_checks.check_seats(self, states, seats)
         progress = np.empty(states.size, np.int64)
@@ -423,8 +457,8 @@ class Game(RandomPlay, Readable):
             Returns in [-1, 1], float64 (n, players).
 
         Raises:
-            TypeError, ValueError: an array has another dtype, an index is out of range, or the game
-                has no such reward.
+            TypeError, ValueError: an array has another dtype or size, an index is out of range, a
+                state is of another variant, or the game has no such reward.
 
         Example:
             >>> import numpy as np
@@ -456,7 +490,7 @@ class Game(RandomPlay, Readable):
             seed: the seed of the newly dealt game, and of all chance events that follow.
 
         Raises:
-            TypeError: the description is not a dictionary.
+            TypeError: the description is not a dictionary, or the seed is not an integer.
             ValueError: the description is of another variant, contains an unknown name or breaks a
                 rule (the message says which), or the game cannot make states from descriptions.
 
@@ -473,8 +507,13 @@ class Game(RandomPlay, Readable):
     def explain(self, state: State, action: int) -> str:
         """Return a sentence that says why an action is illegal in a state, or that it is legal.
 
-        The text contains the notation of the action and the most specific reason. Check an
-        untrusted state (from a file or another program) with `check_states` first.
+        The text contains the notation of the action and the most specific reason. It also says if
+        the id does not exist. Check an untrusted state (from a file or another program) with
+        `check_states` first.
+
+        Args:
+            state: one record.
+            action: an action id, any integer.
 
         Raises:
             TypeError, ValueError: `state` is not a state of this variant, or `action` is not an

@@ -36,6 +36,7 @@ class Block:
         on: a key of `Board.along` if the entries of the last axis are on the board, else None.
 
     Example:
+        >>> from armarl.games.authoring import Block
         >>> Block("hand", (5,), 11, 11, "own", "Warriors in hand, by value").size
         5
     """
@@ -50,6 +51,7 @@ class Block:
 
     @property
     def size(self) -> int:
+        """The number of entries."""
         return prod(self.shape)
 
 
@@ -186,7 +188,10 @@ class ObservationTable:
         }
 
     def decode(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.int64]]:
-        """Return the blocks in real units (Warriors, points, gold), by name.
+        """Return the blocks in real units (Warriors, points, gold), by name, as new int64 arrays.
+
+        Args:
+            observation: float32, shape (..., size).
 
         Raises:
             ValueError, TypeError: as in `views`.
@@ -201,7 +206,7 @@ class ObservationTable:
     # --- on the board ----------------------------------------------------------------------------
 
     def grid(self, observation: Any) -> Grid:
-        """Return observations (..., size) as planes over the squares of the board.
+        """Return copies of observations (..., size) as planes over the squares of the board.
 
         Args:
             observation: a NumPy array or a torch tensor.
@@ -214,7 +219,7 @@ class ObservationTable:
         return Grid(*self._on_board(observation, self._cells[1].reshape(-1, *board.shape)))
 
     def graph(self, observation: Any) -> Graph:
-        """Return observations (..., size) as a graph: features of the places, and the edges.
+        """Return copies of observations (..., size) as a graph: features of places, and edges.
 
         Args:
             observation: a NumPy array or a torch tensor.
@@ -322,8 +327,9 @@ class ObservationTable:
 
     @cached_property
     def hash(self) -> str:
-        """A hash of all blocks without `meaning` and `on`. Saved policies and records contain it.
+        """A hash of all blocks without `meaning` and `on`, 16 hexadecimal digits.
 
+        Saved policies and records contain it.
         A policy or record can be used only with a table that has the same hash.
         """
         return _hash([[b.name, b.shape, b.maximum, b.scale, b.known] for b in self.blocks])

@@ -54,7 +54,7 @@ def set_threads(number: int | None) -> None:
 
     Raises:
         TypeError: the number is not an integer.
-        ValueError: the number is below 1 or above MOST_THREADS.
+        ValueError: the number is below 1 or above 256.
 
     Example:
         >>> import armarl

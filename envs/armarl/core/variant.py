@@ -27,7 +27,7 @@ class Variant:
     Attributes:
         name: the game's name in the catalogue.
         version: a number that is raised whenever the rules, the actions or the observation change.
-        players: number of seats, 2 to 4.
+        players: number of seats, 2 to 4 in the games of this package.
         options: the variant's other options.
         sides: the number of the side of each seat. Partners have the same side.
         actions: the action table: ids and notation.

@@ -96,15 +96,20 @@ def _kinds(batch: type[tuple[Any, ...]]) -> tuple[str, ...]:
 class CudaGame:
     """The batched methods of a `Game` on GPU tensors, and the `Device` of `SelfPlayBatch`.
 
-    States are uint8 tensors of shape (batch, bytes of a record). `put` and `fetch` copy records to
-    the GPU and back. Everything else has the same types, shapes and numbers as on the CPU.
+    States are uint8 tensors of shape (batch, bytes of a record). Seats are int64 tensors of shape
+    (batch,). `put` and `fetch` copy records to the GPU and back. Everything else has the same
+    types, shapes and numbers as on the CPU. A method of `Game` raises TypeError if a tensor has
+    another dtype or shape, is on another device, or is not contiguous. It does not check the
+    contents.
 
     Attributes:
         game: the variant.
         name: the device's name in torch.
 
     Example:
-        >>> from armarl import make_game
+        >>> import numpy as np
+        >>> from armarl import CudaGame, make_game
+        >>> from armarl.devices.cuda_game import fault
         >>> game, seeds = make_game("armadora"), np.arange(8)
         >>> if fault() is None:  # games can run on this machine's GPU
         ...     gpu = CudaGame(game)
@@ -123,7 +128,8 @@ class CudaGame:
             name: the device's name in torch. "cuda" is the current GPU.
 
         Raises:
-            RuntimeError: a requirement is missing. The message says what to install.
+            RuntimeError: a requirement is missing (the message says what to install), or torch has
+                no such device.
         """
         if missing := fault():
             raise RuntimeError(f"device={name!r}: {missing}")
@@ -345,7 +351,11 @@ class CudaGame:
         return masks
 
     def views(self, states: Tensor, seats: Tensor) -> tuple[Tensor, Tensor]:
-        """Return observations (batch, size) and masks (batch, actions) of one seat per state."""
+        """Return the observation and the mask of the seat `seats[i]`, int64, in each state.
+
+        Returns:
+            Observations, float32 (batch, size), and masks, int8 (batch, actions).
+        """
         self._check_seats(states, seats)
         observations = self.zeros((len(states), self.game.observation.size), np.float32)
         masks = self.zeros((len(states), len(self.game.actions)), np.int8)
@@ -364,7 +374,7 @@ class CudaGame:
     def determinised(self, states: Tensor, seats: Tensor, seeds: Tensor) -> Tensor:
         """Return copies of the states with a new deal of the information hidden from `seats[i]`.
 
-        `seeds[i]` determines the deal.
+        `seeds[i]`, int64, determines the deal.
         """
         self._check_seats(states, seats)
         self._check("seeds", seeds, (len(states),), np.int64)
@@ -375,7 +385,10 @@ class CudaGame:
         return dealt
 
     def statuses(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the statuses (0 in play, 1 ended, 2 cut short) and the seats to move."""
+        """Return the statuses (0 in play, 1 ended, 2 cut short) and the seats to move.
+
+        Both are int64 (batch,).
+        """
         self._check_states(states)
         statuses, seats = self.zeros((2, len(states)), np.int64)
         self.run(
@@ -395,8 +408,18 @@ class CudaGame:
     def playouts(self, states: Tensor, seeds: Tensor, reward: str = "win") -> tuple[Tensor, Tensor]:
         """Play games to their end at random, in place.
 
-        Returns every seat's return, float64 (batch, players), and the number of actions that each
-        game took, int64 (batch,).
+        Args:
+            states: state records, uint8, shape (batch, bytes of a record); written.
+            seeds: a seed for the random actions of each game, int64, shape (batch,).
+            reward: one of `game.rewards`.
+
+        Returns:
+            Returns of all seats, float64 (batch, players), and numbers of actions played, int64
+            (batch,).
+
+        Raises:
+            TypeError: a tensor is wrong, see the class.
+            ValueError: the game has no such reward.
         """
         self._check_states(states)
         chance, size = self.new_chance(seeds), len(states)
@@ -416,7 +439,13 @@ class CudaGame:
         return chance
 
     def random_actions(self, masks: Tensor, chance: Tensor, out: Tensor | None = None) -> Tensor:
-        """Return a random legal action for each row of `masks`, or 0 where no action is legal."""
+        """Return a random legal action for each row of `masks`, or 0 where no action is legal.
+
+        Args:
+            masks: action masks, int8, shape (n, actions).
+            chance: a random number stream for each row, from `new_chance`; advanced in place.
+            out: a tensor to write to and return, int64, shape (n,). None: a new one.
+        """
         size = len(masks)
         self._check("masks", masks, (size, len(self.game.actions)), np.int8)
         self._check("chance", chance, (size,), np.uint64)
@@ -448,7 +477,12 @@ class CudaGame:
         return self.scripted_choices(self.concealed(states, seats), draws, styles)
 
     def scripted_choices(self, seen: Tensor, draws: Tensor, styles: Tensor) -> Tensor:
-        """Return `scripted_actions` for states that are already concealed."""
+        """Return `scripted_actions` for states that are already concealed.
+
+        Args:
+            seen: concealed states, uint8, shape (batch, bytes of a record).
+            draws, styles: as for `scripted_actions`, both tensors.
+        """
         # Keep the sum of draw and style below the next style's number, even after rounding.
         following = (styles + 1).to(draws.dtype)
         below = self._torch.nextafter(following, self._torch.zeros_like(following))

@@ -69,7 +69,11 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     ends for all agents in the same step. Until then, no agent leaves and all rewards are 0. An end
     by the rules terminates all agents, an end by `max_cycles` truncates them.
 
+    Only one thread at a time may use an environment. A call during another thread's call raises
+    RuntimeError. Before `reset`, methods that need a game raise AttributeError.
+
     Attributes:
+        game: the variant that is played.
         state_space: the space of `state()`.
 
     Example:
@@ -120,9 +124,10 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 the count again.
 
         Raises:
-            TypeError: the render mode is unknown.
-            ValueError: the reward or the place of the masks is unknown, or a number is out of
-                range.
+            TypeError: the render mode is unknown, a number is not an integer, or a key is not a
+                string.
+            ValueError: the reward or the place of the masks is unknown, a number is out of range,
+                or `mask_key` has another meaning already.
         """
         super().__init__(game, render_mode, render_width)
         if max_cycles is not None:
@@ -152,12 +157,20 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self.action_spaces = _OfAgents.fromkeys(self.possible_agents, self._action_space)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the observation space of an agent. All agents share one object."""
+        """Return the observation space of an agent. All agents share one object.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
         self._seats.of(agent)  # raises if there is no such agent
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the action space of an agent. All agents share one object."""
+        """Return the action space of an agent. All agents share one object.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
         self._seats.of(agent)  # raises if there is no such agent
         return self.action_spaces[agent]
 
@@ -203,7 +216,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Play an action of the selected agent. Once the game has ended, the action must be None.
 
         Raises:
-            IllegalActionError: the rules forbid the action. The game is unchanged.
+            IllegalActionError: the rules forbid the action, or it does not exist. The game is
+                unchanged.
             TypeError: the action is not an integer.
             ValueError: the game has ended, and the action is not None.
             AttributeError: `reset` has not been called.
@@ -286,7 +300,12 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self._do_more()
 
     def observe(self, agent: str) -> Any:
-        """Return an agent's observation, in new arrays, at any time after `reset`."""
+        """Return an agent's observation, in new arrays, at any time after `reset`.
+
+        Raises:
+            KeyError: there is no such agent.
+            AttributeError: `reset` has not been called.
+        """
         observation = np.empty(self._observation_size, _FLOAT32)
         mask = np.empty(self._mask_size, _INT8)
         at_work, this = self._at_work, get_ident()
@@ -313,6 +332,9 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         Use this array for a centralised critic. It contains everything that at least one player
         knows, such as hidden Warriors and hands, but no future dice or cards. `describe()` and
         `state_bytes()` contain the whole game.
+
+        Raises:
+            AttributeError: `reset` has not been called.
         """
         return np.concatenate([self._view(seat)[0] for seat in self._seats.values()])
 
@@ -351,7 +373,12 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         The board is for spectators, not for agents: `picture(seat)` and `describe(seat)` show only
         what one agent may see.
 
+        Returns:
+            Text for "ansi", and pixels for "rgb_array", uint8 (height, width, 3). None for "human",
+            and, with a warning, without a render mode.
+
         Raises:
+            AttributeError: `reset` has not been called.
             ImportError: the render mode needs the extra `render`.
             RuntimeError: the render mode is "human", and there is no screen.
         """
@@ -369,13 +396,19 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Return the game and its random number generator as bytes. `load_state` restores them.
 
         The bytes are a line of JSON that names the variant, then the state record and its CRC-32.
+
+        Raises:
+            AttributeError: `reset` has not been called.
         """
         record = self._states.tobytes()
         return self._heading() + record + zlib.crc32(record).to_bytes(4, "big")
 
     @alone
     def load_state(self, data: bytes) -> None:
-        """Restore a game that `state_bytes` saved.
+        """Restore a game that `state_bytes` saved. No earlier `reset` is needed.
+
+        Args:
+            data: the bytes.
 
         Raises:
             TypeError: `data` is not bytes.
@@ -441,6 +474,7 @@ class CheckedAECEnv(RawAECEnv):
     _has_updated = False  # True if `step` or `reset` was called since `agent_iter` gave an agent
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Create an environment. The arguments and errors are those of `RawAECEnv`."""
         super().__init__(*arguments, **options)
         self.endings = Endings()
 
@@ -449,7 +483,15 @@ class CheckedAECEnv(RawAECEnv):
         super()._open(seat)
 
     def step(self, action: Any) -> None:
-        """Play an action of the selected agent, or None once the game has ended."""
+        """Play an action of the selected agent. Once the game has ended, the action must be None.
+
+        If all agents have left, the call only causes a warning.
+
+        Raises:
+            AssertionError: `reset` has not been called, or the action is not in the action space.
+            ValueError: the game has ended, and the action is not None.
+            RuntimeError: another thread is using the environment.
+        """
         if not self._has_reset:
             EnvLogger.error_step_before_reset()
         self._has_updated = True
@@ -494,25 +536,44 @@ class CheckedAECEnv(RawAECEnv):
         self._end(rewards, terminated=True, truncated=True)  # as TerminateIllegalWrapper does
 
     def observe(self, agent: str) -> Any:
-        """Return an agent's observation, in new arrays, at any time after `reset`."""
+        """Return an agent's observation, in new arrays, at any time after `reset`.
+
+        Raises:
+            AssertionError: `reset` has not been called.
+            KeyError: there is no such agent.
+        """
         if not self._has_reset:
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """Render the whole board, with hidden values, according to the render mode."""
+        """Render the whole board as `RawAECEnv.render` does.
+
+        Raises:
+            AssertionError: `reset` has not been called.
+            ImportError, RuntimeError: as in `RawAECEnv.render`.
+        """
         if not self._has_reset:
             EnvLogger.error_render_before_reset()
         return super().render()
 
     def state(self) -> NDArray[np.float32]:
-        """Return the observations of all agents in one array, float32 (players * size,)."""
+        """Return the observations of all agents in one array, float32 (players * size,).
+
+        Raises:
+            AssertionError: `reset` has not been called.
+        """
         if not self._has_reset:
             EnvLogger.error_state_before_reset()
         return super().state()
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable:
-        """Iterate over the selected agents, until all have left or after `max_iter` steps."""
+        """Iterate over the selected agents, until all have left or after `max_iter` steps.
+
+        Raises:
+            AssertionError: `reset` has not been called, or the body of the loop called neither
+                `step` nor `reset`.
+        """
         if not self._has_reset:
             EnvLogger.error_agent_iter_before_reset()
         return _CheckedIterable(self, max_iter)

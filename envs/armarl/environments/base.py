@@ -69,15 +69,30 @@ class GameFace(WritableArrays):
 
     @alone
     def describe(self, seat: int | None = None) -> dict[str, Any]:
-        """Return the whole game as JSON types or, with a seat, only what that seat knows."""
+        """Return the whole game as JSON types or, with a seat, only what that seat knows.
+
+        Raises:
+            TypeError, ValueError: the seat is not an integer, or does not exist.
+            AttributeError: `reset` has not been called.
+        """
         return self.game.describe(self._states[0], seat)
 
     def action_text(self, action: int) -> str:
-        """Return the notation of an action id; ValueError if the id does not exist."""
+        """Return the notation of an action id.
+
+        Raises:
+            TypeError: the id is not an integer.
+            ValueError: the id does not exist.
+        """
         return self.game.actions.text(action)
 
     def action_id(self, text: str) -> int:
-        """Return the action id of a notation; ValueError if no action has this notation."""
+        """Return the action id of a notation.
+
+        Raises:
+            TypeError: the notation is not a string.
+            ValueError: no action has this notation.
+        """
         return self.game.actions.id(text)
 
     @alone
@@ -88,6 +103,7 @@ class GameFace(WritableArrays):
         marks the changes of the last step.
 
         Raises:
+            TypeError: the seat is not an integer.
             ValueError: the game has no drawing, or the seat does not exist.
             AttributeError: `reset` has not been called.
         """

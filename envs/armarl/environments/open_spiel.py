@@ -56,11 +56,15 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
         options: the game's options, and `seed`: the seed that deals new states, 0 to 2**31 - 1
             (default 0).
 
+    Returns:
+        The OpenSpiel game (`pyspiel.Game`).
+
     Raises:
-        ValueError, TypeError: as in `armarl.make_game`, `chance` or `seed` is not valid, or the
-            deals cannot be enumerated.
+        ValueError, TypeError, OSError: as in `armarl.make_game`; or `chance` or `seed` is not
+            valid, or the deals cannot be enumerated.
 
     Example:
+        >>> from armarl.environments.open_spiel import register
         >>> game = register("armadora", players=3)
         >>> game.num_players()
         3
@@ -92,6 +96,7 @@ class Resampler:
     Pass it to `ismcts.ISMCTSBot.set_resampler`. The same seed gives the same sequence of deals.
 
     Example:
+        >>> from armarl.environments.open_spiel import Resampler, register
         >>> state = register("armadora", players=2).new_initial_state()
         >>> state.apply_action(0)
         >>> other = Resampler(seed=0)(state, 0)
@@ -100,10 +105,23 @@ class Resampler:
     """
 
     def __init__(self, seed: int) -> None:
+        """Create a resampler.
+
+        Args:
+            seed: seed of the deals, 0 to 2**63 - 1.
+
+        Raises:
+            TypeError: the seed is not an integer.
+            ValueError: the seed is out of range.
+        """
         self._seeds = _Seeds(seed)
 
     def __call__(self, state: OpenSpielState, player: int) -> OpenSpielState:
-        """Return a state that `player` cannot distinguish from this one."""
+        """Return a new state that `player` cannot distinguish from `state`.
+
+        Raises:
+            ValueError: the player does not exist, or nothing has been dealt yet.
+        """
         return state.resampled(player, self._seeds.next())
 
 

@@ -41,8 +41,11 @@ def register_game(entry: GameEntry) -> None:
 
     All environments, players, matches, searches, training and the command line then accept the
     game's name. An installed package can instead list its entry in the entry-point group
-    `armarl.games`. ArmaRL reads this group at the first look-up of a game. Registering the same
-    entry again has no effect.
+    `armarl.games`. ArmaRL reads this group when it first lists the games or looks up a name that it
+    does not know. Registering the same entry again has no effect.
+
+    Args:
+        entry: the description of the game. Its package is not imported.
 
     Raises:
         TypeError: `entry` is not a `GameEntry`.

@@ -48,8 +48,14 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
     seat ends the game. If the learning seat has no more decisions, for example after it passed, the
     step of its last action continues to the end of the game. An illegal action ends the episode
     with reward -1, and `info["illegal_action"]`, int8, is 1 (otherwise 0).
+    `truncated` is always False.
+
+    Only one thread at a time may use an environment. A call during another thread's call raises
+    RuntimeError. An error of an opponent leaves the game half played. Until `reset` with a seed,
+    further steps and resets raise RuntimeError.
 
     Attributes:
+        game: the variant that is played.
         refusal: the reason why the last action was illegal, or None if it was legal.
         endings: counts of all ended episodes and of episodes that ended with an illegal action.
 
@@ -102,9 +108,10 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
             options: the game's options, if the game is given by name.
 
         Raises:
-            TypeError: an option or the render mode is unknown, or game options are given together
-                with a `Game`.
-            ValueError: a value is out of range, or the number of opponents is wrong.
+            TypeError: an option or the render mode is unknown, game options are given together with
+                a `Game`, or a value has the wrong type.
+            ValueError: a value is out of range, an opponent is unknown or was made for another
+                variant, or the number of opponents is wrong.
         """
         own = "opponents, seat, reward, render_mode, mask, observation_key, mask_key, render_width"
         game = face_game(game, options, own)
@@ -123,6 +130,8 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
     ) -> tuple[Any, Info]:
         """Begin an episode and play it to the learning seat's first decision.
 
+        A game that ends before this decision is replaced by a new one.
+
         Args:
             seed: the seed of the deal and of all later chance events. The AEC environment deals the
                 same game from the same seed. Without a seed the random number generators continue.
@@ -131,6 +140,8 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         Raises:
             TypeError: the seed is not an integer, or the options are not a dictionary.
             ValueError: the seed is below -2**63.
+            IllegalActionError: an opponent chose an illegal action.
+            RuntimeError: an opponent failed earlier, and there is no seed.
         """
         reset_options(options)
         number = None if seed is None else deal_number(seed)
@@ -152,6 +163,8 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called, or the episode has ended.
             TypeError: the action is not an integer.
+            IllegalActionError: an opponent chose an illegal action.
+            RuntimeError: an opponent failed earlier, or another thread is using the environment.
         """
         batch = self._batch
         if not self._begun:
@@ -174,7 +187,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
     @alone
     def action_masks(self) -> NDArray[np.int8]:
-        """Return the learning seat's action mask. MaskablePPO calls this.
+        """Return the learning seat's action mask, a new int8 array (actions,), for MaskablePPO.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.
@@ -200,10 +213,12 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
     def render(self) -> Any:
         """Render the board according to the render mode, as the learning seat sees it.
 
-        The result is text or pixels, or None if the board is shown in a window. Marks show all
-        changes since the learning seat's last action, including the changes by that action.
+        The result is text or pixels. It is None if the board is shown in a window and, with a
+        warning, without a render mode. Marks show all changes since the learning seat's last
+        action, including the changes by that action.
 
         Raises:
+            AttributeError: `reset` has not been called.
             ImportError: the render mode needs the extra `render`.
             RuntimeError: the render mode is "human", and there is no screen.
         """
@@ -222,6 +237,9 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
 
         To choose actions, use `concealed_state()`, or `game.concealed(states, seats)` for other
         seats.
+
+        Raises:
+            AttributeError: `reset` has not been called.
         """
         return self._states
 

@@ -40,7 +40,8 @@ class Turn:
         observations: float32 (games, size), the observation of that seat.
         masks: int8 (games, actions), the action mask of that seat; all 0 where the game is over.
         rewards: float64 (games, players), the reward of every seat; 0 except at the end of a game.
-        ends: int8 (games,), the status after the step: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
+        ends: int8 (games,), the status after the step: PLAYING, ENDED, CUT_SHORT or ILLEGAL (0 to
+            3; `armarl.games.authoring` has these names).
 
     Example:
         >>> import armarl
@@ -126,8 +127,9 @@ class SelfPlayBatch(WritableArrays):
             options: the game's options, for a game given by name.
 
         Raises:
-            TypeError: an option is unknown, or game options are given together with a `Game`.
-            ValueError: a value is out of range.
+            TypeError: an option is unknown, game options are given together with a `Game`, or the
+                size is not an integer.
+            ValueError: a value is out of range, or the reward, the mode or the device is unknown.
             RuntimeError: a requirement of the GPU is missing; the message names it.
         """
         game = face_game(game, options, "reward, autoreset_mode, device")
@@ -171,6 +173,9 @@ class SelfPlayBatch(WritableArrays):
         """Return a copy of the batch on this or another device.
 
         The copy continues with the same results as this batch, byte for byte.
+
+        Args:
+            device: "cpu", or a GPU by its torch name, such as "cuda" or "cuda:1".
 
         Raises:
             ValueError: the device does not exist.

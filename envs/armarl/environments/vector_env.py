@@ -56,7 +56,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
     `final_info`.
 
     Only one thread at a time may use a batch. A call during another thread's call raises
-    RuntimeError.
+    RuntimeError. An error of an opponent leaves games half played. Until all games are reset with
+    seeds, further steps and resets raise RuntimeError.
 
     Attributes:
         refusals: the reason for each illegal action of the last step, by game index.
@@ -105,12 +106,10 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             copy: True returns new arrays of observations and masks in every step. False reuses the
                 same arrays.
             max_episode_steps: the number of the learner's decisions after which an episode is
-                truncated.
+                truncated. None: no limit.
 
         Raises:
-            TypeError: an option or the render mode is unknown, or game options are given together
-                with a `Game`.
-            ValueError: a value is out of range, or the number of opponents is wrong.
+            TypeError, ValueError: as in `SeatEnv`, or the autoreset mode is unknown.
         """
         own = (
             "opponents, seat, reward, autoreset_mode, copy, render_mode, max_episode_steps, mask, "
@@ -158,6 +157,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
     ) -> tuple[Any, Infos]:
         """Begin episodes and play each to the learning seat's first decision.
 
+        A game that ends before this decision is replaced by a new one.
+
         Args:
             seed: an integer, which deals game `i` from `seed + i`, or a sequence, which deals it
                 from `seed[i]`. Without a seed the random number generators continue.
@@ -168,6 +169,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             TypeError: a seed is not an integer, or the options are not a dictionary.
             ValueError: the number of seeds is wrong, a seed is below -2**63, the mask is wrong, or
                 the first call does not reset all games.
+            IllegalActionError: an opponent chose an illegal action.
+            RuntimeError: an opponent failed earlier, and not all games are reset with seeds.
         """
         seeds = deal_numbers(seed, self.num_envs)
         super().reset(seed=np_random_seed(seed))
@@ -191,11 +194,20 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
     def step(self, actions: NDArray[np.integer[Any]]) -> tuple[Any, Floats, Bools, Bools, Infos]:
         """Play the learning seat's action in every game, then the opponents' actions.
 
+        Args:
+            actions: action ids, integers, shape (num_envs,).
+
+        Returns:
+            Observations, rewards, float64 (num_envs,), terminations and truncations, bool
+            (num_envs,), and infos.
+
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called, or autoreset is disabled and a
                 game is over.
             TypeError: the actions are not integers.
             ValueError: the number of actions is wrong.
+            IllegalActionError: an opponent chose an illegal action.
+            RuntimeError: an opponent failed earlier, or another thread is using the batch.
         """
         batch, same_step = self._batch, self.autoreset_mode is AutoresetMode.SAME_STEP
         if not self._begun:
@@ -242,7 +254,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
 
     @alone
     def action_masks(self) -> NDArray[np.int8]:
-        """Return the action masks of the learning seats, int8 (num_envs, actions).
+        """Return a copy of the action masks of the learning seats, int8 (num_envs, actions).
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.
@@ -258,8 +270,13 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         With autoreset SAME_STEP, a game that ended in the last step is shown at its end, so that a
         video includes the end. The next game is shown from its second observation on.
 
+        Returns:
+            Text for "ansi", and uint8 (height, width, 3) for "rgb_array", for each game. Without a
+            render mode, None with a warning.
+
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.
+            ImportError: the render mode needs the extra `render`.
         """
         if self.render_mode is None:
             gymnasium.logger.warn(

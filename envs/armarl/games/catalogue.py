@@ -40,7 +40,12 @@ class GameEntry:
             id to its options.
         notation: a sentence that explains the notation of actions to a person.
 
+    Raises:
+        ValueError: the name is not a lower-case identifier, the title is not an identifier, or
+            `players` is empty or contains a number below 1.
+
     Example:
+        >>> from armarl import GameEntry
         >>> entry = GameEntry("go", "my_go", "Go", "stones on a grid", (2,), switches=("handicap",))
         >>> [name for name, options in entry.variants()]
         ['2p', 'handicap-2p']
@@ -67,21 +72,34 @@ class GameEntry:
             )
 
     def load(self) -> GameModule:
-        """Import the game's package and return it."""
+        """Import the game's package and return it.
+
+        Raises:
+            ImportError: the package does not exist, or cannot be imported.
+        """
         return cast("GameModule", import_module(self.module))
 
     def part(self, name: str) -> ModuleType | None:
-        """Return an optional module of the game's package, or None if the package does not have it.
+        """Return the optional module `name` of the game's package, or None if there is none.
 
-        The optional modules are `rivals` and `styles` (see `armarl.players`), `chance` (see
-        `armarl.matches.records`) and `guide` (see `armarl.web.window`).
+        The optional modules are `rivals` and `styles` (see `armarl.players.simple_players`),
+        `chance` (see `armarl.matches.records`) and `guide` (see `armarl.web.window`).
+
+        Raises:
+            ImportError: the package does not exist, or the module cannot be imported.
         """
         if find_spec(f"{self.module}.{name}") is None:
             return None
         return import_module(f"{self.module}.{name}")
 
     def page(self, name: str) -> str:
-        """Return the text of a file of the game's package, such as rules.md; "" if it is absent."""
+        """Return the text of the file `name` of the game's package, such as rules.md, or "".
+
+        The result is "" if the file does not exist.
+
+        Raises:
+            ImportError: the package does not exist.
+        """
         file = files(self.module).joinpath(name)
         return file.read_text(encoding="utf-8") if file.is_file() else ""
 

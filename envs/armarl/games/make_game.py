@@ -21,8 +21,9 @@ def make_game(name: str, **options: Any) -> Game:
         options: the game's options, such as `players`. Omitted options have their defaults.
 
     Raises:
-        ValueError: the game is unknown, or a value is out of range.
-        TypeError: the game does not have one of the options.
+        ValueError: the game is unknown, or the value of an option is wrong.
+        TypeError: `name` is not a string, or the game does not have one of the options.
+        OSError: a file that an option names, such as `chart`, cannot be read.
 
     Example:
         >>> import armarl

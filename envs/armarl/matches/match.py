@@ -118,11 +118,11 @@ def play_match(
             that no player remembers a deal from another seat. (Players of this package that keep no
             memory are made once.) A `Player` object plays the same deal from several seats, so pass
             an object only if you trust it not to use what it remembers.
-        games: number of games, 1 to MOST_GAMES. It is rounded up so that every deal is played in
+        games: number of games, 1 to 100 million. It is rounded up so that every deal is played in
             every rotation.
-        seed: seed of the match, 0 to MOST_SEED. The same seed repeats the match exactly.
+        seed: seed of the match, 0 to 2**63 - 1. The same seed repeats the match exactly.
         workers: number of processes, or a cluster. With more than 1, `Player` objects must be
-            picklable.
+            picklable. If a person plays, there is one process.
         progress: function that is called with the number of finished games and of all games.
         records: file to which the record of every game is appended (see `matches.records`).
 
@@ -132,8 +132,10 @@ def play_match(
     Raises:
         TypeError: a number is not an integer, `game` is not a game, or `players` is not a list.
         ValueError: the number of players, games or workers is out of range, the seed is out of
-            range, or the file for records contains something else.
+            range, a player is unknown or was made for another variant, or the file for records
+            contains something else.
         IllegalActionError: a player chose an illegal action.
+        RuntimeError: a worker process was killed, or the cluster does not answer.
         OSError: the records cannot be written.
 
     Example:

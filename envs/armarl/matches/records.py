@@ -130,12 +130,13 @@ def position_record(game: Game, state: State, players: Sequence[str] | None = No
 
     Raises:
         TypeError: `game` is not a `Game`, or `state` is not a state of this game.
-        ValueError: the state breaks a rule, or the number of names is wrong.
+        ValueError: the state is of another variant or breaks a rule, or the number of names is
+            wrong.
 
     Example:
         >>> import armarl
         >>> game = armarl.make_game("armadora")
-        >>> position = position_record(game, game.state_from({"palisades": ["c3-c4"]}))
+        >>> position = armarl.position_record(game, game.state_from({"palisades": ["c3-c4"]}))
         >>> armarl.think_over(position, "random")[0].probabilities.shape
         (1, 229)
     """
@@ -232,7 +233,8 @@ def sum_line(lines: Sequence[str]) -> str:
 def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
     """Yield the records of a file. Each record is replayed and checked.
 
-    A file with the description of a position in JSON is one record without actions.
+    A file with the description of a position in JSON is one record without actions. The file is
+    opened when the first record is taken, so errors occur during the iteration.
 
     Args:
         path: the file.
@@ -241,11 +243,12 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
 
     Raises:
         FileNotFoundError: the file does not exist.
-        RecordError: a record cannot be read. The records before it have already been yielded.
+        RecordError: the path is not a file, or a record cannot be read. The records before it have
+            already been yielded. The class is a ValueError.
 
     Example:
         >>> import os, tempfile
-        >>> from armarl import play_match
+        >>> from armarl import play_match, read_records
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = os.path.join(folder, "games.txt")
         ...     _ = play_match("armadora", ["greedy", "random"], games=2, records=path)

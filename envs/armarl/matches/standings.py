@@ -23,7 +23,8 @@ class Standing:
         losses: number of games that it lost.
         cut_short: number of games that the rules cut short. Nobody gets a share of the victory.
         win_rate: mean share of victory. A draw of two sides counts as one half for each.
-        low: lower end of the 95 % interval of `win_rate`.
+        low: lower end of the 95 % interval of `win_rate` (Wilson, 1927). The interval allows for
+            games of the same deal, which are not independent (Kish, 1965).
         high: upper end of the 95 % interval of `win_rate`.
         fair: expected win rate if all players are equally strong: the fraction of the sides that
             the player has.

@@ -2,7 +2,7 @@
 
     specification = part { "+" part }              armadora-2p+search:200
     part          = name [ ":" argument { "," argument } ]
-    argument      = value | key "=" value          greedy:noise=0.2    ismcts:1000,seconds=2
+    argument      = value | key "=" value          greedy:noise=0.2    rollout:60,doubt=2
 
 The first part names a player. The other parts name wrappers around this player. Numbers, `inf`,
 `true` and `false` are parsed as numbers and bools, and everything else is text. A number that is
@@ -30,10 +30,13 @@ _MOST = 4000  # maximum number of characters in a specification
 
 @dataclass(frozen=True)
 class Part:
-    """A name with its arguments, such as `ismcts:1000,seconds=2`.
+    """A name with its arguments, such as `rollout:60,doubt=2`.
 
     Attributes:
         mark: the separator between the name and its arguments.
+        name: the name.
+        arguments: the values without keys.
+        settings: the keys and values.
     """
 
     mark: ClassVar[str] = ":"
@@ -74,8 +77,12 @@ class Spec:
     def parse(cls, text: str) -> Spec:
         """Parse a specification.
 
+        Args:
+            text: the specification, at most 4000 characters.
+
         Raises:
-            ValueError: the text breaks the grammar. The message says where.
+            ValueError: the text breaks the grammar (the message says where) or is too long.
+            TypeError: `text` is not a string.
         """
         if len(text) > _MOST:
             raise ValueError(

@@ -127,11 +127,12 @@ def choose_legally(
 
     Raises:
         IllegalActionError: the player chose an action that is illegal or does not exist.
-        ValueError: the answer does not have one action per state, or the player was made for
-            another variant.
+        ValueError: the answer does not have one action per state, the player was made for another
+            variant, or the states are of another variant.
         TypeError: `player` is not a player (`make_player` makes one from its name), `game` is not
-            a `Game`, or the actions are not integers.
+            a `Game`, `states` is not an array of its records, or the actions are not integers.
         RuntimeError: the player tried to end the program, or raised StopIteration.
+        Exception: any other error that the player raises, with a note that names the player.
 
     Example:
         >>> import numpy as np

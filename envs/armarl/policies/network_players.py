@@ -120,6 +120,12 @@ class NetworkPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
+        """See `armarl.Player`. Without `sample`, the draws have no effect.
+
+        Raises:
+            TypeError, ValueError: an array has another dtype or size, a number is out of range, or
+                a seat is not to move.
+        """
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         protocol.check_movers(self.game, states, seats)
         logits = self.logits(states, seats)
@@ -133,6 +139,12 @@ class NetworkPlayer:
         """Return the logits of all actions for `seats[i]` in each state, float32 (batch, actions).
 
         Illegal actions have -inf. A row is all -inf if it is not its seat's turn.
+
+        Args:
+            states, seats: as for `probabilities`.
+
+        Raises:
+            TypeError, ValueError: as in `probabilities`.
         """
         observations, masks = self.game.views(states, seats)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -157,7 +169,8 @@ class NetworkPlayer:
             have 0. A row is all 0 if it is not its seat's turn or its game is over.
 
         Raises:
-            TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
+            TypeError, ValueError: an array has another dtype or size, a state is of another
+                variant, or a seat does not exist.
         """
         weights = self._weights(self.logits(states, seats))
         whole = weights.sum(axis=1, keepdims=True)
@@ -174,14 +187,21 @@ class NetworkPlayer:
             seats: any seat for each state, int64, shape (batch,).
 
         Raises:
-            TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
+            TypeError, ValueError: as in `probabilities`.
         """
         return self._network.values(self.game.views(states, seats)[0])
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Return the policy's action probabilities and the network's expected return."""
+        """Return the results of `probabilities` and `values`. The draws have no effect.
+
+        Args:
+            states, seats, draws: as for `choose`, but not every seat must be to move.
+
+        Raises:
+            TypeError, ValueError: as in `probabilities`.
+        """
         value = self.values(states, seats).astype(np.float64)
         return Thoughts(self.probabilities(states, seats), value=value)
 

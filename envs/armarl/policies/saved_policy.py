@@ -78,17 +78,20 @@ def save_policy(
     `armarl_training.sb3.save_policy(path, model)` saves a model of Stable-Baselines3.
 
     Args:
-        path: file to write. An existing file is replaced.
+        path: file to write. An existing file is replaced, and missing folders are made.
         game: the game that the policy plays.
         tensors: the weights, see `NetworkPlayer.tensors`.
         activation: "relu" or "tanh".
         advisers: specifications of the scripted players whose advice the network weighs.
-        details: further JSON values for the metadata, such as the training and the strength.
+        details: further JSON values for the metadata, such as the training and the strength. They
+            must not have the names of ArmaRL's own entries, such as `variant` and `network`.
 
     Raises:
-        PolicyError: the weights do not fit each other or the game, or `path` has the suffix of a
-            pickle file.
-        TypeError: a model of Stable-Baselines3 was passed.
+        PolicyError: the weights do not fit each other or the game, the details are too large, or
+            `path` has the suffix of a pickle file.
+        TypeError: a model of Stable-Baselines3 was passed, or a detail is not a JSON value.
+        ValueError: an adviser does not exist, or a number in the details is not finite.
+        ImportError: the package `safetensors` (extra `play`) is not installed.
         OSError: the file could not be written. An existing file at `path` is left unchanged.
 
     Example:
@@ -214,8 +217,9 @@ def load_policy(
 
     Raises:
         FileNotFoundError: the file does not exist.
-        PolicyError: the file is damaged, or was made for another game, version or variant, or for
-            another action or observation table.
+        PolicyError: the file is damaged or not a policy, or was made for another game, version or
+            variant, another action or observation table, or advisers that now play differently.
+        ImportError: the package `safetensors` (extra `play`) is not installed.
         TypeError: `path`, `game`, `sample` or `temperature` has the wrong type.
         ValueError: `temperature` is out of range, or given with `sample=False`; or `path` is a
             player specification with arguments.

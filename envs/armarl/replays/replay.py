@@ -42,7 +42,7 @@ class Replay:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = os.path.join(folder, "games.txt")
         ...     _ = armarl.play_match("armadora", ["greedy", "random"], games=1, records=path)
-        ...     replay = Replay(armarl.read_records(path))
+        ...     replay = armarl.Replay(armarl.read_records(path))
         >>> replay.html().startswith("<!doctype html>")
         True
     """
@@ -57,20 +57,22 @@ class Replay:
         """Draw the games.
 
         Args:
-            records: the games, in the order of the page.
+            records: the games, in the order of the page: a sequence, or the result of
+                `read_records`.
             seat: if None, the page contains the full view and the view of each seat, and the reader
                 chooses one. If a seat, the page contains nothing that this seat may not know.
             thoughts: for each game, the thoughts of one or more players before each action, by
                 player name. `think_over` returns the thoughts of one player. The page shows the
                 players side by side. A page for one seat uses only thoughts on the seat's own
                 actions.
-            title: the title of the page.
+            title: the title of the page, plain text.
 
         Raises:
-            TypeError: `records` is not a sequence of records.
-            TypeError, ValueError: there is no game, the seat does not exist in one of the games, a
-                game has no drawing, or the number of thoughts does not match the number of games
-                or of decisions.
+            TypeError: `records` is not an iterable of records, or the seat is not an integer.
+            ValueError: there is no game, the seat does not exist in one of the games, a game has no
+                drawing, or the number of thoughts does not match the number of games or of
+                decisions.
+            RecordError, OSError: `records` comes from `read_records`, and a record cannot be read.
         """
         if isinstance(records, Record | str | Path) or not isinstance(records, Iterable):
             said = "one Record" if isinstance(records, Record) else brief(repr(records), 60)
@@ -96,11 +98,14 @@ class Replay:
         self._colours = films.colours()
 
     def html(self) -> str:
-        """Return the page."""
+        """Return the page, a complete HTML document."""
         return page.page(self._title, self._data, self._colours)
 
     def write(self, path: str | Path) -> None:
         """Write the page to a file atomically: the file has either its old or its new content.
+
+        Args:
+            path: the file. An existing HTML page is replaced.
 
         Raises:
             ValueError: the folder does not exist, the path is a folder, or the file exists and is

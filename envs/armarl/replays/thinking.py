@@ -29,12 +29,15 @@ def think_over(
             and of all positions. It may raise an exception to stop.
 
     Returns:
-        One entry for each action, or one entry for the single position. An entry is the player's
-        thoughts, as a batch of one, or None if the player reports no thoughts.
+        One entry for each action, or one entry for a single position whose game is not over. An
+        entry is the player's thoughts, as a batch of one, or None if the player reports no
+        thoughts.
 
     Raises:
-        TypeError: `record` is not a record, or `player` is neither a player nor a name or path.
-        ValueError: the player is unknown, or was made for another variant.
+        TypeError: `record` is not a record, `player` is neither a player nor a name or path, or its
+            thoughts are not `Thoughts`.
+        ValueError: the player is unknown, was made for another variant, or its thoughts have a
+            wrong shape.
 
     Example:
         >>> import os, tempfile
@@ -44,7 +47,7 @@ def think_over(
         ...     path = os.path.join(folder, "games.txt")
         ...     _ = armarl.play_match(game, ["random", "random"], games=1, records=path)
         ...     record = next(armarl.read_records(path))
-        >>> think_over(record, "random")[0].probabilities.shape
+        >>> armarl.think_over(record, "random")[0].probabilities.shape
         (1, 229)
     """
     return thoughts_of(record, make_player(player, check_record(record).game), progress)

@@ -51,15 +51,19 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
             comes from a file.
 
     Returns:
-        The player. Its `name` is the specification, unless `player` was a `Player` already.
+        The player. Its `name` is the specification, with a policy's name in place of its path. A
+        `Player` keeps its name.
 
     Raises:
-        TypeError: `player` is not a specification, path or player; or your class or function did
-            not return a player; or `game` is not a `Game`.
+        TypeError: `player` is not a specification, path or player; or your class or function does
+            not take a game or did not return a player; or `game` is not a `Game`.
         RuntimeError: your class or function tried to end the program.
-        ValueError: the player or an argument is unknown, or the player was made for another
-            variant.
+        ValueError: the player, its file or an argument is unknown, an argument is wrong, or the
+            player was made for another variant.
         PolicyError: the file is not a policy for this game, version or variant.
+        FileNotFoundError: the file of an `onnx` player does not exist.
+        ImportError: the player needs a package that is not installed.
+        Exception: any other error that your class or function raises.
 
     Example:
         >>> from armarl import make_game, make_player

@@ -22,7 +22,8 @@ def best_search(
         game: the variant to play.
         simulations: number of simulations per decision. Default: the default of the method, unless
             you give `milliseconds`.
-        milliseconds: time per decision on one thread, instead of a number of simulations.
+        milliseconds: time per decision on one thread, instead of a number of simulations. The
+            actions then depend on the machine.
 
     Raises:
         ValueError: `simulations` and `milliseconds` are both given, or one is out of range.

@@ -32,7 +32,7 @@ def decide(
         think: the player's `think`. It is called only for states with more than one legal action.
         take: function that picks an action in each state. Its arguments are the probabilities,
             (states, actions), and one random number in [0, 1) per state.
-        states: concealed states, see `armarl.players.Player`.
+        states: concealed states, see `armarl.Player`.
         seats: the seat to move in each state.
         draws: random numbers in [0, 1), one per state.
 

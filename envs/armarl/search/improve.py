@@ -121,7 +121,7 @@ class PolicySearchPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """See `armarl.players.Player`."""
+        """See `armarl.Player`."""
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         take = by_lot if self._sample else likeliest
         return decide(self.game, self.think, take, states, seats, draws)

@@ -99,7 +99,7 @@ class JudgeSearchPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """See `armarl.players.Player`."""
+        """See `armarl.Player`."""
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         return decide(self.game, self.think, likeliest, states, seats, draws)
 

@@ -57,10 +57,11 @@ RANGES: Ranges = {  # allowed values
 class RolloutPlayer:
     """A player that plays the scripted choice unless rollouts show that another action is better.
 
-    To be played, another action must be better than the scripted choice by `doubt` standard errors.
-    Like every player, this player sees only concealed states. Every rollout redeals the hidden
-    information. The same draw gives the same action, on any number of threads, unless the search
-    has a time budget.
+    The method is the rollout algorithm (Tesauro and Galperin, 1997) with sequential halving
+    (Karnin, Koren and Somekh, 2013). To be played, another action must be better than the scripted
+    choice by `doubt` standard errors. Like every player, this player sees only concealed states.
+    Every rollout redeals the hidden information. The same draw gives the same action, on any number
+    of threads, unless the search has a time budget.
 
     Attributes:
         name: name in tables and records.
@@ -92,7 +93,7 @@ class RolloutPlayer:
         """Create a player.
 
         If an argument is None, the game's preferred value for this method applies (`SEARCH` in the
-        game's `rivals` module), or else the method's default.
+        game's `rivals` module), or else the method's default, given in brackets.
 
         Args:
             game: the variant to play.
@@ -100,12 +101,14 @@ class RolloutPlayer:
                 `milliseconds`.
             milliseconds: time per decision on one thread, instead of `simulations`. The actions
                 then depend on the machine.
-            candidates: number of actions to try: the scripted choice, and random other actions.
-            turns: number of turn ends after which a rollout stops and the position is evaluated.
-                0 evaluates right after the candidate, -1 plays to the end of the game.
-            longest: maximum number of actions in a rollout.
-            doubt: number of standard errors by which an action must beat the scripted choice.
-            style: style of the scripted player. "" means the game's first style.
+            candidates: number of actions to try: the scripted choice, and random other actions; 2
+                or more (32).
+            turns: number of turn ends after which a rollout stops and the position is evaluated
+                (8). 0 evaluates right after the candidate, -1 plays to the end of the game.
+            longest: maximum number of actions in a rollout (1000).
+            doubt: number of standard errors, 0 or more, by which an action must beat the scripted
+                choice (1).
+            style: style of the scripted player. "" means the game's first style ("").
             reward: name of the reward for a finished game, one of `game.rewards`.
 
         Raises:
@@ -131,14 +134,25 @@ class RolloutPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """See `armarl.players.Player`."""
+        """See `armarl.Player`.
+
+        Raises:
+            TypeError, ValueError: an array has another dtype or size, a number is out of range, or
+                a seat is not to move.
+        """
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         return decide(self.game, self.think, likeliest, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search with the arguments of `choose`. Return the values and visits of the actions."""
+        """Search with the arguments of `choose`. All fields of the thoughts are set.
+
+        The seats must be those to move in games that are not over. This is not checked.
+
+        Raises:
+            TypeError, ValueError: an array has another dtype or size, or a number is out of range.
+        """
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, chosen = np.full(visits.shape, np.nan), np.zeros(visits.shape)

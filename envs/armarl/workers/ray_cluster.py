@@ -53,9 +53,10 @@ class Share:
 
 
 class RayCluster:
-    """The workers of a Ray cluster.
+    """The workers of a Ray cluster. Needs the package `ray` (extra `ray`).
 
-    Pass a `RayCluster` as the argument `workers` of `play_match` or `play_tournament`.
+    Pass a `RayCluster` as the argument `workers` of `play_match` or `play_tournament`. If Ray is
+    already initialised in this process, its cluster is used, whatever the address.
 
     Attributes:
         address: address of the cluster.
@@ -79,9 +80,10 @@ class RayCluster:
             address: "auto" is the cluster that this process or machine belongs to (`ray start`), or
                 the cluster in RAY_ADDRESS. "local" starts a new cluster on this machine. Otherwise
                 `host:port`, or `ray://host:port` from outside the cluster.
-            workers: number of jobs at the same time. None: twice the number of cores, so that
-                every free core finds a waiting job.
-            retries: number of times that a job is started again after its worker or node died.
+            workers: number of jobs at the same time, 1 to 100,000. None: twice the number of cores,
+                so that every free core finds a waiting job.
+            retries: number of times that a job is started again after its worker or node died, 0 to
+                100,000.
 
         Raises:
             TypeError: `workers` or `retries` is not an integer.
@@ -96,6 +98,10 @@ class RayCluster:
 
     def results(self, work: Work, jobs: Sequence[Any]) -> Generator[Any, None, None]:
         """Yield the result of `work` for every job, in the order of the jobs.
+
+        Args:
+            work: an importable function of one job.
+            jobs: the jobs, which must be picklable.
 
         Raises:
             ClusterError: the cluster cannot be reached, a job's workers died too many times, or a

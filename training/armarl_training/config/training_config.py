@@ -78,7 +78,8 @@ class TrainingConfig(Section):
     """All settings of a training run. A configuration is immutable.
 
     Use `load_config` to read one from a YAML file, or `TrainingConfig.model_validate` to build
-    one from a dictionary.
+    one from a dictionary. `model_validate` raises `pydantic.ValidationError`, a ValueError, if a
+    setting is unknown or wrong.
 
     Example:
         >>> from armarl_training import TrainingConfig
@@ -265,6 +266,9 @@ class TrainingConfig(Section):
     def changed(self, overrides: list[str]) -> TrainingConfig:
         """Return a copy with `key=value` changes to settings that a resumed run may change.
 
+        Args:
+            overrides: the changes, such as `total_decisions=2000`.
+
         Raises:
             ConfigError: a setting may not change, or a value is wrong.
             TypeError: the changes are not a list of strings.
@@ -357,7 +361,7 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
 
     Raises:
         ConfigError: a setting is unknown or has a wrong value, or the file is not YAML or is
-            larger than MOST_BYTES.
+            larger than 32 KiB.
         FileNotFoundError: there is no such file or name.
         TypeError: `path` is neither a path nor a name, or `overrides` is not a list of strings.
 

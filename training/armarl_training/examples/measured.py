@@ -44,7 +44,7 @@ class LearntPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """See `armarl.players.Player`."""
+        """See `armarl.Player`."""
         return np.asarray(self._choose(*self.game.views(states, seats)), np.int64)
 
 

@@ -97,6 +97,7 @@ class Report:
             resumed. Infinite before the pace is known.
 
     Example:
+        >>> from armarl_training import Report
         >>> report = Report(decisions=5000, done=0.25, seconds=60.0, returns={"greedy": -0.1})
         >>> f"{report.done:.0%} done, {report.returns['greedy']:+.2f} against greedy"
         '25% done, -0.10 against greedy'
@@ -235,9 +236,9 @@ class Run:
     def train(self, watch: Watch | None = None) -> bool:
         """Train to the end, or until Ctrl-C or a termination signal.
 
-        The run saves a checkpoint at the end. Afterwards the run is closed, even after an error.
-        Outside the main thread, signals do not stop the training, but an error that `watch` raises
-        does.
+        The run saves a checkpoint at the end, unless it was stopped during the head start.
+        Afterwards the run is closed, even after an error. Outside the main thread, signals do not
+        stop the training, but an error that `watch` raises does.
 
         Args:
             watch: called with a `Report` before every iteration and during the head start.
@@ -246,8 +247,10 @@ class Run:
             True if the training is complete, False if it was stopped.
 
         Raises:
-            RunError: another process trains in the folder, or the training has diverged.
+            RunError: another process trains in the folder, the training has diverged, or there is
+                nothing to learn from.
             ConfigError: there is not enough memory.
+            OSError: a checkpoint could not be written. The previous one is intact.
         """
         watch = watch or (lambda _report: None)
         self.hold()
@@ -347,6 +350,9 @@ class Run:
 
         Returns:
             The path of the file.
+
+        Raises:
+            OSError: the file could not be written. An existing file is left unchanged.
         """
         policy = self.learner.policy(average=True)
         path = self.folder / name
@@ -374,7 +380,11 @@ class Run:
             path: path of the policy, as `export` returns it.
 
         Returns:
-            One match result per opponent, as JSON values.
+            One match result per opponent, as JSON values (`MatchResult.as_dict`).
+
+        Raises:
+            PolicyError, ValueError: the policy cannot be loaded.
+            RuntimeError: a worker process was killed, or the cluster does not answer.
         """
         settings = self.config.evaluation
         ray = self.config.ray
@@ -570,8 +580,10 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     Raises:
         TypeError: `config` is not a TrainingConfig.
         ConfigError: the configuration cannot be used. No folder is created.
-        RunError: the folder already contains a run.
+        RunError: the folder already contains a run, or files of one. The class is a RuntimeError.
         ClusterError: no cluster answers at the address `ray`. No folder is created.
+        ImportError: the configuration names a Ray cluster, and Ray is not installed.
+        OSError: the folder cannot be created, for example because it is a file.
 
     Example:
         >>> import tempfile
@@ -631,9 +643,12 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         The run, which has locked the folder.
 
     Raises:
-        RunError: the folder contains no run, or another process trains there.
-        ConfigError: a setting cannot change, or not to this value.
-        PolicyError: the checkpoint is damaged.
+        TypeError: `changes` is not a list of strings.
+        RunError: the folder contains no run, or another process or `Run` trains there. The class is
+            a RuntimeError.
+        ConfigError: a setting cannot change, or not to this value; or the configuration in the
+            folder cannot be used.
+        PolicyError: the checkpoint is damaged, or belongs to another run.
         ClusterError: no cluster answers at the address `ray`.
 
     Example:

@@ -36,8 +36,8 @@ class RandomPlay(CompiledVariant):
             (batch,).
 
         Raises:
-            TypeError, ValueError: an array has another dtype or size, the two arrays share memory,
-                or the game has no such reward.
+            TypeError, ValueError: an array has another dtype or size or is read-only, the two
+                arrays share memory, a state is of another variant, or the game has no such reward.
 
         Example:
             >>> import numpy as np
@@ -64,6 +64,9 @@ class RandomPlay(CompiledVariant):
         """Return the state of a random number generator for each seed, uint64 (n,).
 
         These generators are independent of those in the game states.
+
+        Args:
+            seeds: seeds, int64, shape (n,).
 
         Raises:
             TypeError, ValueError: `seeds` is not an int64 array of shape (n,).
@@ -120,8 +123,8 @@ class RandomPlay(CompiledVariant):
             numbers in [0, 1), float64 (n,).
 
         Raises:
-            TypeError, ValueError: an array has another dtype or size, two arrays share memory, or
-                an index is out of range.
+            TypeError, ValueError: an array has another dtype or size, two arrays share memory, an
+                index is out of range or occurs twice, or a state is of another variant.
         """
         states, chosen = state_checks.check_chosen(self, states, games)
         chance = array_checks.check_array("chance", chance, np.uint64, written=True)

@@ -50,8 +50,8 @@ class Readable(Variant):
                 be None.
 
         Raises:
-            TypeError, ValueError: `state` is not a state of this variant, or the seat does not
-                exist.
+            TypeError, ValueError: `state` is not a state of this variant, the seat does not exist,
+                or a seat is given with `public`.
 
         Example:
             >>> import armarl
@@ -72,6 +72,10 @@ class Readable(Variant):
         """Return a state as text, whole or as a seat sees it.
 
         Check an untrusted state (from a file or another program) with `check_states` first.
+
+        Args:
+            state: one record.
+            seat: a seat, or None for the whole state.
 
         Raises:
             TypeError, ValueError: as in `describe`.
@@ -153,7 +157,7 @@ class Readable(Variant):
                 None.
 
         Raises:
-            TypeError, ValueError: as for `picture`.
+            TypeError, ValueError: as in `describe`; or `last` or `names` is invalid.
 
         Example:
             >>> import numpy as np
@@ -191,7 +195,7 @@ class Readable(Variant):
             The sentence, or an empty string if the game does not sum up turns.
 
         Raises:
-            TypeError, ValueError: as for `picture`; or there is no action, or the number of actions
+            TypeError, ValueError: as for `tell`; or there is no action, or the number of actions
                 does not fit the number of states.
 
         Example:
@@ -231,6 +235,7 @@ class Readable(Variant):
         """Yield for each state of one game a picture, and the action that led to it in words.
 
         The results are those of `picture` and `tell`, but each state is described only once.
+        Nothing is checked or drawn before the iteration begins.
 
         Args:
             states: the states in order, the deal first.

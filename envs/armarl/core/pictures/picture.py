@@ -114,6 +114,7 @@ class Picture:
             theme: "light" or "dark".
 
         Raises:
+            TypeError: the width is not an integer.
             ValueError: the width is out of range, or the theme does not exist.
             ImportError: the extra `render` is not installed.
         """
@@ -122,8 +123,11 @@ class Picture:
     def pixels(self, width: int = WIDTH, theme: str = "light") -> NDArray[np.uint8]:
         """Return the picture as a new uint8 array (height, width, 3) with even height and width.
 
+        Args:
+            width, theme: as for `png`.
+
         Raises:
-            ValueError, ImportError: as for `png`.
+            TypeError, ValueError, ImportError: as for `png`.
         """
         return raster.pixels(self.sheet, self.parts, width, theme)
 
