@@ -76,6 +76,12 @@ def test_a_game_can_be_played_through_the_pages(pages: Pages) -> None:
     assert len(pages.get(pages.house.host, "lobby").json()["tables"]) == 2
 
 
+def test_a_deal_cannot_be_found_by_trial(pages: Pages) -> None:
+    """Regression: seeds were below 10**9, and one core tries so many deals within an hour."""
+    tables = [pages.house.open_table(GAME, ["random", "random"], None) for _ in range(3)]
+    assert max(table.about.deal for table in tables) > 2**40
+
+
 def test_a_key_is_only_for_its_seats(pages: Pages) -> None:
     table, keys = pages.open(FOUR, [0, 1, 2])
     assert pages.get(keys[1], "view", seat=1).status_code == 200

@@ -34,7 +34,6 @@ from armarl.web.table_files import About, read_about
 
 MOST_TABLES = 2000
 _MOST_SEATS = 16
-_MOST_DEAL = 10**9
 _BUILT_IN = {  # players for every game, with descriptions for the page
     "random": "plays at random",
     "greedy": "the game's scripted player",
@@ -277,7 +276,8 @@ class House:
         with self._lock:
             self._check_number()
             name = secrets.token_hex(5)
-            seed = secrets.randbelow(_MOST_DEAL) if deal is None else deal
+            # A small seed could be found by trial, and with it all hidden information.
+            seed = secrets.randbits(63) if deal is None else deal
             table = Table.begin(
                 *(self._folder, name, game, players, names, keys, seed, self._make_player)
             )
