@@ -100,7 +100,7 @@ def test_the_chart_of_a_policy_cannot_be_a_path(
     monkeypatch.setattr("armarl.games.armada.chart.loading._text_of", opened.append)
     monkeypatch.setattr("armarl.games.armada.dice.read_text", opened.append)
     for load in (policy_game, load_policy):
-        with pytest.raises(PolicyError, match=f"the option {option} must be the content"):
+        with pytest.raises(PolicyError, match=f"must contain the {option} itself"):
             load(path)
     assert not opened
 
