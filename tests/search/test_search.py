@@ -261,7 +261,7 @@ def test_unknown_settings_are_refused(player):
     with pytest.raises(TypeError, match=said):
         player(make_game("armadora"), 10, exploraton=3.0)
     with pytest.raises(TypeError, match=r"did you mean temperature\?"):
-        player(make_game("armadora"), 10, temprature=1)
+        player(make_game("armadora"), 10, temperatures=1)
 
 
 @pytest.mark.parametrize(("player", "name"), [(SearchPlayer, "depth"), (RolloutPlayer, "turns")])
