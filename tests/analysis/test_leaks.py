@@ -82,5 +82,27 @@ def test_differences_say_where():
     assert str(leaks[1]) == "b[1].c: x or y"
 
 
+def test_nan_is_no_leak():
+    """Regression: NaN differed from NaN."""
+    one = {"a": np.array([np.nan, 1]), "b": float("nan"), "c": np.array([np.nan, "x"], object)}
+    other = {"a": np.array([np.nan, np.nan]), "b": float("nan"), "c": one["c"].copy()}
+    leaks = find_leaks(lambda views: views, one, other)
+    assert [leak.where for leak in leaks] == ["a[1]"]
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "error", "message"),
+    [
+        (GAME, {"players": 7}, TypeError, "a Game contains its options already, so remove players"),
+        (GAME, {"every": 0}, ValueError, "every must be from 1 to .*, not 0"),
+        ("armadora", {"games": 0}, ValueError, "games must be from 1 to .*, not 0"),
+        (GAME, {"games": 1.5}, TypeError, "games must be an integer, not 1.5"),
+    ],
+)
+def test_a_search_that_would_check_nothing_is_refused(game, options, error, message):
+    with pytest.raises(error, match=message):
+        assert_no_leak(game, **options)
+
+
 def test_a_game_can_be_given_by_its_name():
     assert armarl.assert_no_leak("armadora", players=3, every=20) > 0

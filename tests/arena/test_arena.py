@@ -451,6 +451,35 @@ def test_the_report_is_one_self_contained_page(played, tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    ("game", "every", "said"),
+    [
+        (TWO, False, "in all seat arrangements; seed"),
+        (FOUR, False, "in 4 of 24 seat arrangements; seed"),
+        (FOUR, True, "in all seat arrangements; seed"),
+    ],
+)
+def test_the_report_names_the_number_of_arrangements(game, every, said):
+    """Regression: it said that all arrangements were played, also with 4 of 24."""
+    players = ["random", "random", "random:patient", "random"][: game.players]
+    tournament = play_tournament(game, players, 2, every=every)
+    assert said in html(summarise(tournament, resamples=2))
+
+
+@pytest.mark.parametrize("resamples", [0, 1])
+def test_the_bootstrap_needs_two_resamples(played, resamples):
+    """Regression: the intervals were NaN, or NumPy's error said nothing of resamples."""
+    said = f"resamples must be from 2 to 1000000, not {resamples}"
+    with pytest.raises(ValueError, match=said):
+        summarise(played[0], resamples)
+
+
+def test_one_name_in_place_of_a_list_is_refused():
+    """Regression: the first letter was an unknown player."""
+    with pytest.raises(TypeError, match=r"players must be a list, such as \['greedy', 'random'\]"):
+        play_tournament(TWO, "greedy")
+
+
 def test_names_are_escaped_in_the_report(played):
     names = ("<script>", "b", "c")
     summary = summarise(replace(played[0], players=names), resamples=50)

@@ -212,6 +212,13 @@ def test_an_empty_file_has_no_records(tmp_path):
         list(read_records(tmp_path / "none"))
 
 
+def test_a_start_before_the_file_is_refused(tmp_path):
+    """Regression: the operating system's error said nothing of the argument."""
+    (tmp_path / "records").write_text("")
+    with pytest.raises(ValueError, match=r"start must be from 0 to .*, not -1"):
+        list(read_records(tmp_path / "records", -1))
+
+
 def test_a_stopped_game_can_be_recorded(tmp_path):
     recorder = Recorder(TWO, [["one", "two  words\n"]], np.array([3]))
     states = TWO.new_states(3)

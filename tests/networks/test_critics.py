@@ -247,8 +247,10 @@ def test_search_around_a_critic_takes_more_time():
     np.testing.assert_allclose(thoughts.probabilities.sum(axis=1), 1)
     with pytest.raises(ValueError, match="needs a critic"):
         CriticSearchPlayer(game, make_player("greedy", game))
-    with pytest.raises(ValueError, match="simulations must be 1 to"):
+    with pytest.raises(ValueError, match="simulations must be from 1 to"):
         CriticSearchPlayer(game, player_of(game), 0)
+    with pytest.raises(TypeError, match=r"rounds must be an integer, not 1\.5"):
+        CriticSearchPlayer(game, player_of(game), 60, rounds=1.5)
 
 
 # --- files ---------------------------------------------------------------------------------------

@@ -223,6 +223,13 @@ def test_the_error_for_a_model_or_function_says_how_to_make_a_player():
         play_match(TWO, "greedy")
 
 
+@pytest.mark.parametrize("wrong", [('a"b',), ("a", ('"',)), ("a", (), (("key", 'x"'),))])
+def test_a_part_has_no_double_quotes(wrong):
+    """Regression: the text of the specification could not be parsed."""
+    with pytest.raises(ValueError, match=r"must not contain a double quote, but .* does"):
+        Part(*wrong)
+
+
 def test_a_player_must_accept_the_arguments_of_choose():
     class ByObservation:
         name = "by observation"

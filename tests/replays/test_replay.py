@@ -242,6 +242,11 @@ def test_wrong_numbers_of_thoughts_and_seats_are_refused():
         Replay([record], thoughts=[{"one": [None, None]}])
     with pytest.raises(ValueError, match="needs at least one game"):
         Replay([])
+    for wrong in ([[None, None, None]], [{"one": None}]):  # regression: bare AttributeErrors
+        with pytest.raises(TypeError, match="must be a dictionary with a list for each player"):
+            Replay([record], thoughts=wrong)
+    with pytest.raises(TypeError, match="thoughts must be a list with one dictionary per game"):
+        Replay([record], thoughts={"one": [None, None, None]})
     with pytest.raises(ValueError, match="the seat of game 1 must be from 0 to 1, not 2"):
         Replay([record], seat=2)
     with pytest.raises(ValueError, match="was made for armada"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -125,7 +127,7 @@ def test_a_specification_can_wrap_a_judge_in_search(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"simulations": 0}, "simulations must be 1 to"),
+        ({"simulations": 0}, "simulations must be from 1 to"),
         ({"milliseconds": 0}, "milliseconds must be above 0"),
         ({"simulations": 5, "milliseconds": 5}, "either simulations or milliseconds"),
         ({"exploration": -1}, "exploration must be 0 to"),
@@ -139,3 +141,28 @@ def test_wrong_options_are_refused(options, message):
         JudgeSearchPlayer(GAME, judge, **options)
     with pytest.raises(ValueError, match="judge of positions, got greedy"):
         JudgeSearchPlayer(GAME, GreedyPlayer(GAME))
+
+
+def test_thoughts_are_empty_out_of_turn():
+    """Regression: probabilities summed to 1, and the value of a finished game was NaN."""
+    over = GAME.new_states(np.arange(4))
+    GAME.playouts(over, seeds=np.arange(4))
+    states, movers, draws = asked(GAME, 4)
+    every, seats = np.concatenate([over, states]), np.concatenate([np.zeros(4, int), 1 - movers])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        thoughts = searcher(GAME).think(every, seats, np.resize(draws, every.size))
+    assert not thoughts.probabilities.any()
+    assert not thoughts.visits.any()
+    assert np.isnan(thoughts.values).all()
+    np.testing.assert_array_equal(thoughts.value[:4], GAME.returns(over, np.arange(4))[:, 0])
+    assert (np.abs(thoughts.value[4:]) <= 1).all()
+
+
+def test_a_budget_must_be_a_whole_number_and_a_game_a_game():
+    with pytest.raises(TypeError, match=r"simulations must be an integer, not 2\.5"):
+        searcher(GAME, 2.5)
+    with pytest.raises(TypeError, match="sharpness must be a number, not 'high'"):
+        searcher(GAME, sharpness="high")
+    with pytest.raises(TypeError, match="game must be a Game, as make_game returns it"):
+        JudgeSearchPlayer("armadora", JudgingPlayer(GAME, judge_of(GAME).tensors()))

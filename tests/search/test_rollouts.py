@@ -133,7 +133,7 @@ def test_each_game_names_its_best_search():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"simulations": 0}, "simulations must be 1 to"),
+        ({"simulations": 0}, "simulations must be from 1 to"),
         ({"candidates": 1}, "candidates must be 2 or more"),
         ({"turns": -2}, "turns must be -1 or more"),
         ({"doubt": -0.1}, "doubt must be 0 or more"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +22,7 @@ from armarl.search import (
     PolicySearchPlayer,
     RolloutPlayer,
     SearchPlayer,
+    best_search,
 )
 from armarl.search.settings import LARGEST
 from armarl.search.tree import one_of
@@ -210,7 +214,7 @@ def test_temperature_draws_actions_by_their_visits():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"simulations": 0}, "simulations must be 1 to"),
+        ({"simulations": 0}, "simulations must be from 1 to"),
         ({"simulations": 5, "milliseconds": 5}, "not both"),
         ({"milliseconds": -1}, "milliseconds must be above 0"),
         ({"observers": "two"}, "observers must be single or multiple"),
@@ -220,12 +224,107 @@ def test_temperature_draws_actions_by_their_visits():
         ({"margin": "gems"}, "reward must be"),
         ({"temperature": -1}, "temperature must be 0 to"),
         ({"temperature": np.inf}, "temperature must be 0 to"),
-        ({"rows": 0}, "rows must be 1 to"),
+        ({"rows": 0}, "rows must be from 1 to"),
     ],
 )
 def test_wrong_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         SearchPlayer(make_game("armadora"), **options)
+
+
+METHODS = [*PLAYERS, RolloutPlayer, best_search]
+
+
+@pytest.mark.parametrize("player", METHODS, ids=lambda player: player.__name__)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"simulations": 2.5}, "simulations must be an integer, not 2.5"),
+        ({"simulations": True}, "simulations must be an integer, not True"),
+        ({"milliseconds": True}, "milliseconds must be a number, not True"),
+        ({"milliseconds": "5"}, "milliseconds must be a number, not '5'"),
+    ],
+)
+def test_budgets_of_other_types_are_refused(player, options, message):
+    """Regression: `choose` failed with a bare TypeError, or True counted as 1."""
+    with pytest.raises(TypeError, match=message):
+        player(make_game("armadora"), **options)
+
+
+@every_method
+def test_unknown_settings_are_refused(player):
+    """Regression: a misspelt setting was ignored."""
+    said = rf"^unexpected keyword argument 'exploraton': {player.method} has no setting "
+    said += (
+        r"'exploraton' \(did you mean exploration\?\); it takes game, simulations, .*margin_share$"
+    )
+    with pytest.raises(TypeError, match=said):
+        player(make_game("armadora"), 10, exploraton=3.0)
+    with pytest.raises(TypeError, match=r"did you mean temperature\?"):
+        player(make_game("armadora"), 10, temperatures=1)
+
+
+@pytest.mark.parametrize(("player", "name"), [(SearchPlayer, "depth"), (RolloutPlayer, "turns")])
+def test_settings_must_be_numbers(player, name):
+    with pytest.raises(TypeError, match=f"{name} must be a number, not 'far'"):
+        player(make_game("armadora"), 10, **{name: "far"})
+
+
+@pytest.mark.parametrize("player", METHODS, ids=lambda player: player.__name__)
+def test_the_name_of_a_game_is_no_game(player):
+    """Regression: the error was an AttributeError of str."""
+    with pytest.raises(TypeError, match=r"game must be a Game, as make_game returns it.*armadora"):
+        player("armadora", 10)
+
+
+@every_game
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(partial(player, simulations=20, depth=5) for player in PLAYERS),
+        partial(SearchPlayer, simulations=20, depth=5, observers="multiple"),
+        partial(RolloutPlayer, simulations=20, turns=1),
+        lambda game: PolicySearchPlayer(game, tiny.network(game), 16),
+    ],
+    ids=["grave", "ismcts", "flat", "multiple", "rollout", "policy"],
+)
+def test_thoughts_are_empty_out_of_turn(variant, make):
+    """Regression: probabilities summed to 1, and the value of a finished game was NaN."""
+    game = variant.make()
+    player = make(game)
+    states, seats, draws = asked(game, 6)
+    over = game.new_states(np.arange(3))
+    game.playouts(over, seeds=np.arange(3))
+    every = np.concatenate([states, states, over])
+    whose = np.concatenate([seats, (seats + 1) % game.players, np.arange(3) % game.players])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        thoughts = player.think(every, whose, np.resize(draws, every.size))
+        empty = player.think(over[:0], whose[:0], draws[:0])
+    n = states.size
+    assert same(player.think(states, seats, draws), [field[:n] for field in thoughts])
+    assert empty.probabilities.shape == (0, len(game.actions))
+    assert not thoughts.probabilities[n:].any()
+    assert not thoughts.visits[n:].any()
+    assert np.isnan(thoughts.values[n:]).all()
+    assert np.isfinite(thoughts.value).all()
+    returns = game.returns(over, np.arange(3))[np.arange(3), whose[-3:]]
+    np.testing.assert_array_equal(thoughts.value[-3:], returns)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("player", PLAYERS[:2])
+def test_the_value_of_a_seat_that_waits_is_its_own(players, player):
+    """Regression: it was the value of the seat to move, which wins here."""
+    game = make_game("armadora", players=players)
+    states, movers = won_positions(game, 3)
+    for behind in range(1, players):
+        seats = (movers + behind) % players
+        draws = np.full(states.size, 0.5)
+        value = player(game, 300).think(game.concealed(states, seats), seats, draws).value
+        partners = np.array(game.sides)[seats] == np.array(game.sides)[movers]
+        assert (value[partners] > 0).all()
+        assert (value[~partners] < 0).all()
 
 
 # --- search around a policy -----------------------------------------------------------------------
@@ -293,19 +392,28 @@ def test_policy_search_refuses_players_without_thoughts():
         PolicySearchPlayer(game, GreedyPlayer(game))
     with pytest.raises(ValueError, match="probabilities and a value, got random"):
         PolicySearchPlayer(game, RandomPlayer(game))
-    with pytest.raises(ValueError, match="candidates must be 2 to 16777216, got 1"):
+    with pytest.raises(ValueError, match="candidates must be from 2 to 16777216, not 1"):
         PolicySearchPlayer(game, tiny.network(game), candidates=1)
 
 
-@pytest.mark.parametrize(
-    "name", ["simulations", "candidates", "turns", "longest", "eta", "entropy"]
-)
+@pytest.mark.parametrize("name", ["eta", "entropy"])
 @pytest.mark.parametrize("number", [2**31, 1e300, float("inf"), float("nan"), -1])
 def test_policy_search_refuses_infinite_or_huge_numbers(name, number):
     """Regression: products of some numbers were NaN, and an illegal action was chosen."""
     game = make_game("armadora")
-    with pytest.raises(ValueError, match=rf"{name} must be . to (16777216|2147483647), got "):
+    with pytest.raises(ValueError, match=rf"{name} must be 0 to 2147483647, got "):
         PolicySearchPlayer(game, Uniform(game), **{name: number})
+
+
+@pytest.mark.parametrize("name", ["simulations", "candidates", "turns", "longest"])
+def test_policy_search_counts_in_whole_numbers(name):
+    game = make_game("armadora")
+    for number in (2**31, -1):
+        with pytest.raises(ValueError, match=rf"{name} must be from . to 16777216, not "):
+            PolicySearchPlayer(game, Uniform(game), **{name: number})
+    for number in (2.5, True, float("inf"), float("nan")):
+        with pytest.raises(TypeError, match=rf"{name} must be an integer, not {number}"):
+            PolicySearchPlayer(game, Uniform(game), **{name: number})
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,15 @@ def test_a_reason_says_why_a_place_cannot_be_used(tmp_path: Path) -> None:
     assert any("ARM-11" in reason for reason in table.why(1, ["place-a1"]))
 
 
+def test_a_guide_may_lack_instructions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: the page of the game failed with an AttributeError."""
+    table = begin(tmp_path, ADVANCED, [None, None])
+    key = next(iter(table.about.keys))
+    assert table.setup(key)["how"]
+    monkeypatch.delattr("armarl.games.armadora.guide.HOW_TO_PLAY")
+    assert not table.setup(key)["how"]
+
+
 def test_a_reason_says_that_nothing_is_done_on_a_mine(tmp_path: Path) -> None:
     table = begin(tmp_path, ADVANCED, [None, None])
     mine = "d1 is a gold mine: no Warrior is placed on gold (ARM-11)"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game, check_game
 from armarl.core.verbs import PLAYING
@@ -54,7 +55,7 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
 
     Returns:
         The leaks. Each has `where`, the place of the difference, and the values `one` and `other`.
-        Numbers of different types, such as 1 and 1.0, differ.
+        Numbers of different types, such as 1 and 1.0, differ. NaN equals NaN.
 
     Example:
         >>> from armarl import find_leaks
@@ -170,15 +171,25 @@ def assert_no_leak(
 
     Raises:
         AssertionError: there is a leak. The message gives its place and the values that differ.
-        TypeError: `game` is not a game, or an option is unknown.
-        ValueError: no game has this name, or the value of an option is wrong.
+        TypeError: `game` is not a game, an option is unknown, options are given together with a
+            `Game`, or a number is not an integer.
+        ValueError: no game has this name, the value of an option is wrong, or a number is out of
+            range.
 
     Example:
         >>> from armarl import assert_no_leak
         >>> assert_no_leak("armadora", every=10) > 0
         True
     """
-    game = make_game(game, **options) if isinstance(game, str) else check_game(game, or_name=True)
+    if isinstance(game, str):
+        game = make_game(game, **options)
+    elif check_game(game, or_name=True) and options:
+        raise TypeError(
+            f"options are only for a game given by its name; a Game contains its options already, "
+            f"so remove {', '.join(options)}"
+        )
+    whole_number("games", games, 1, MOST_SEED)
+    whole_number("every", every, 1, MOST_SEED)
     compared = 0
     for number, states in enumerate(positions(game, games, seed)):
         if number % every or game.statuses(states)[0][0] != PLAYING:
@@ -226,14 +237,21 @@ def _compare(where: str, one: Any, other: Any) -> Iterator[Leak]:
             yield from _compare(f"{where}[{i}]", left, right)
     elif isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         yield from _compare_arrays(where, one, other)
-    elif type(one) is not type(other) or one != other:
+    elif type(one) is not type(other) or _unequal(one, other):
         yield Leak(where, one, other)
+
+
+def _unequal(one: Any, other: Any) -> Any:
+    """Return whether two values, or the elements of two arrays, differ. NaN equals NaN."""
+    if isinstance(one, np.ndarray):
+        return (one != other) & ((one == one) | (other == other))  # only NaN differs from itself
+    return one != other and (one == one or other == other)
 
 
 def _compare_arrays(where: str, one: NDArray[Any], other: NDArray[Any]) -> Iterator[Leak]:
     if one.shape != other.shape or one.dtype != other.dtype:
         yield Leak(where, f"{one.dtype}{one.shape}", f"{other.dtype}{other.shape}")
         return
-    for at in np.argwhere(one != other):
+    for at in np.argwhere(_unequal(one, other)):
         index = tuple(at.tolist())
         yield Leak(f"{where}{list(index)}", one[index], other[index])

@@ -17,7 +17,7 @@ from armarl.common.messages import brief, printable
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.core.game import Game
 from armarl.games.make_game import make_game
-from armarl.matches.match import Entrants, Sitting, as_game
+from armarl.matches.match import Entrants, Sitting, as_game, check_list
 from armarl.matches.playing import play_tables, shares_of_victory, workers_for
 from armarl.players.protocol import Player, digest_of
 from armarl.players.registry import PlayerLike
@@ -82,8 +82,8 @@ def play_tournament(
         The tournament with all its results, those that the folder had before included.
 
     Raises:
-        TypeError: `game` is not a game, a number is not an integer, or `mixed` or `every` is not a
-            bool.
+        TypeError: `game` is not a game, `players` is not a list, a number is not an integer, or
+            `mixed` or `every` is not a bool.
         ValueError: a number is out of range, the kind is unknown, or a player is unknown or was
             made for another variant.
         IllegalActionError: a player chose an illegal action.
@@ -100,6 +100,7 @@ def play_tournament(
         (('random', 'greedy'), 4)
     """
     game = as_game(game)
+    check_list(players)
     whole_number("deals", deals, 1, MOST_DEALS)
     whole_number("seed", seed, 0, MOST_SEED)
     for name, given in (("mixed", mixed), ("every", every)):

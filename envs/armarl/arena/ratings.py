@@ -34,11 +34,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.numbers import whole_number
+
 Floats = NDArray[np.float64]
 
 ELO = 400 / math.log(10)  # Elo points of one unit of strength
 DRAWN = 0.1  # number of drawn games that the prior adds to every table
 RESAMPLES = 1000  # default number of bootstrap resamples
+MOST_RESAMPLES = 10**6
 LEAST_DEALS = 2  # minimum number of deals; one deal does not show how much deals differ
 LEVEL = 0.95  # coverage of the intervals
 _RIDGE = 1e-6  # weight of a penalty that fixes the mean strength, but not strength differences
@@ -107,12 +110,15 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
     Args:
         tally: the results.
         anchor: number of the player whose rating is 0.
-        resamples: number of bootstrap resamples.
+        resamples: number of bootstrap resamples, 2 or more.
         seed: seed of the bootstrap.
 
     Raises:
-        ValueError: there are fewer than 2 deals. One deal does not show how much deals differ.
+        TypeError: `resamples` is not an integer.
+        ValueError: `resamples` is out of range, or there are fewer than 2 deals. One deal does not
+            show how much deals differ.
     """
+    whole_number("resamples", resamples, 2, MOST_RESAMPLES)  # one resample has no spread
     players, sides = tally.members.shape[2], tally.members.shape[1]
     deals = np.count_nonzero(tally.shares.any(axis=(1, 2)))
     if deals < LEAST_DEALS:

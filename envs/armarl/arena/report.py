@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from armarl.arena.lineups import tables
 from armarl.arena.summary import Summary
+from armarl.arena.tournament import Tournament
 from armarl.arena.tournament_folder import REPORTS
 from armarl.common.files import write_text
 
@@ -48,7 +50,7 @@ def html(summary: Summary) -> str:
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="note">{escape(options)}. {escape(t.kind)}, {len(t.games):,} games: {deals:,} '
-        f"deals, each played by every lineup in all seat arrangements; seed {t.seed}. "
+        f"deals, each played by every lineup in {_arrangements(t)}; seed {t.seed}. "
         f"{summary.cut:,} games were cut short and count as draws.</p>",
         "<h2>Ratings</h2>",
         _ratings_plot(summary),
@@ -71,6 +73,14 @@ def html(summary: Summary) -> str:
     body = "\n".join(parts)
     page = f'<html lang="en"><head>{head}{view}</head><body>\n{body}\n</body></html>'
     return f"<!doctype html>\n{page}\n"
+
+
+def _arrangements(tournament: Tournament) -> str:
+    """Return the seat arrangements that each lineup plays, in words."""
+    lineup = tournament.lineups()[0]  # the other lineups repeat a player if this one does
+    played = len(tournament.tables(lineup))
+    every = len(tables(lineup, tournament.game, tournament.mixed, every=True))
+    return "all seat arrangements" if played == every else f"{played} of {every} seat arrangements"
 
 
 def _ratings_plot(summary: Summary) -> str:

@@ -158,15 +158,16 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
 
     Args:
         tournament: the tournament.
-        resamples: number of bootstrap resamples for the intervals, 2 or more (Efron, 1979).
+        resamples: number of bootstrap resamples for the intervals, 2 to 1 million (Efron, 1979).
 
     Returns:
         The summary: ratings, scores of pairs, cycles, values of places and lengths of games. Its
         methods `table`, `csv` and `as_dict` convert it.
 
     Raises:
-        ValueError: fewer than 2 deals have been played, or the games do not form a tournament
-            (`Tournament.tally`).
+        TypeError: `resamples` is not an integer.
+        ValueError: `resamples` is out of range, fewer than 2 deals have been played, or the games
+            do not form a tournament (`Tournament.tally`).
 
     Example:
         >>> from armarl import play_tournament, summarise

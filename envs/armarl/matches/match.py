@@ -145,8 +145,7 @@ def play_match(
         (20, ['greedy', 'random'])
     """
     game = as_game(game)
-    if isinstance(players, str | Path):
-        raise TypeError(f"players must be a list, such as [{str(players)!r}, 'random']")
+    check_list(players)
     _check_entrants(game, len(players))
     whole_number("games", games, 1, MOST_GAMES)
     whole_number("seed", seed, 0, MOST_SEED)
@@ -180,6 +179,12 @@ def play_match(
         mean_actions=float(lengths.mean()),
         standings=_standings(names, shares, rewards, rotations),
     )
+
+
+def check_list(players: object) -> None:
+    """Raise a TypeError if the players of a match or tournament are one name or path."""
+    if isinstance(players, str | Path):
+        raise TypeError(f"players must be a list, such as [{str(players)!r}, 'random']")
 
 
 def _check_entrants(game: Game, entrants: int) -> None:

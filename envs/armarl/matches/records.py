@@ -44,7 +44,7 @@ import numpy as np
 from armarl.common.files import open_to_read
 from armarl.common.json_text import read_json, same_json
 from armarl.common.messages import brief
-from armarl.common.numbers import whole_number
+from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.compiler.randomness import seed
 from armarl.compiler.types import State, States
 from armarl.core import batch_loops
@@ -242,6 +242,8 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
             count lines from this byte.
 
     Raises:
+        TypeError: `start` is not an integer.
+        ValueError: `start` is negative.
         FileNotFoundError: the file does not exist.
         RecordError: the path is not a file, or a record cannot be read. The records before it have
             already been yielded. The class is a ValueError.
@@ -257,6 +259,7 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[Record]:
         (('greedy', 'random'), 'end')
     """
     path = Path(path)
+    whole_number("start", start, 0, MOST_SEED)
     file = _opened(path)
     file.seek(start)
     if _is_description(file):

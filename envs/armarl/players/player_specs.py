@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from armarl.common.messages import brief
+
 Value = bool | int | float | str
 
 _WORDS: dict[str, Value] = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
@@ -37,12 +39,23 @@ class Part:
         name: the name.
         arguments: the values without keys.
         settings: the keys and values.
+
+    Raises:
+        ValueError: a name or a text contains a double quote, which the grammar cannot express.
     """
 
     mark: ClassVar[str] = ":"
     name: str
     arguments: tuple[Value, ...] = ()
     settings: tuple[tuple[str, Value], ...] = ()
+
+    def __post_init__(self) -> None:
+        for text in (self.name, *self.arguments, *dict(self.settings).values()):
+            if isinstance(text, str) and '"' in text:
+                raise ValueError(
+                    "a name or text of a player specification must not contain a double quote, "
+                    f"but {brief(repr(text), 100)} does"
+                )
 
     def __str__(self) -> str:
         texts = [_text(value) for value in self.arguments]

@@ -68,7 +68,8 @@ class Replay:
             title: the title of the page, plain text.
 
         Raises:
-            TypeError: `records` is not an iterable of records, or the seat is not an integer.
+            TypeError: `records` is not an iterable of records, the seat is not an integer, or
+                `thoughts` is not a list of dictionaries of lists.
             ValueError: there is no game, the seat does not exist in one of the games, a game has no
                 drawing, or the number of thoughts does not match the number of games or of
                 decisions.
@@ -83,11 +84,18 @@ class Replay:
         found = tuple(map(check_record, records))
         if not found:
             raise ValueError("a replay needs at least one game")
+        if thoughts is not None and not isinstance(thoughts, Sequence):
+            raise TypeError(
+                'thoughts must be a list with one dictionary per game, such as [{"greedy": '
+                f'armarl.think_over(record, "greedy")}}], not {brief(repr(thoughts), 60)}'
+            )
         if thoughts is not None and len(thoughts) != len(found):
             raise ValueError(
                 f"thoughts must have one entry for each of the {len(found)} games, "
                 f"not {len(thoughts)} entries"
             )
+        for opinions in thoughts or ():
+            _check_opinions(opinions)
         self._title = brief(title)
         texts, films = _Texts(), _Films()
         games = []
@@ -119,6 +127,16 @@ class Replay:
         framed = escape(self.html(), quote=True)
         style = "width:100%;height:760px;border:0"
         return f'<iframe title="{escape(self._title)}" style="{style}" srcdoc="{framed}"></iframe>'
+
+
+def _check_opinions(opinions: object) -> None:
+    """Raise a TypeError if the thoughts on a game are not a dictionary of lists."""
+    lists = opinions.values() if isinstance(opinions, Mapping) else [None]
+    if not all(isinstance(found, Sequence) for found in lists):
+        raise TypeError(
+            "the thoughts on a game must be a dictionary with a list for each player, such as "
+            f'{{"greedy": armarl.think_over(record, "greedy")}}, not {brief(repr(opinions), 60)}'
+        )
 
 
 class _Texts:

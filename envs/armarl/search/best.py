@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarl.core.game import Game
+from armarl.core.game import Game, check_game
 from armarl.games.catalogue import game_entry
 from armarl.search.lookahead import RolloutPlayer
 from armarl.search.player import FlatPlayer, IsmctsPlayer, SearchPlayer
@@ -26,6 +26,8 @@ def best_search(
             actions then depend on the machine.
 
     Raises:
+        TypeError: `game` is not a `Game`, `simulations` is not an integer, or `milliseconds` is not
+            a number.
         ValueError: `simulations` and `milliseconds` are both given, or one is out of range.
 
     Example:
@@ -36,6 +38,6 @@ def best_search(
         >>> best_search(make_game("armada", players=2), milliseconds=50).name
         'rollout:50ms'
     """
-    rivals = game_entry(game.name).part("rivals")
+    rivals = game_entry(check_game(game).name).part("rivals")
     method = METHODS[getattr(rivals, "BEST_SEARCH", SearchPlayer.method)]
     return method(game, simulations, milliseconds=milliseconds)

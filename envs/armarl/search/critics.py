@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.numbers import whole_number
 from armarl.compiler.types import States
-from armarl.core.game import Game
+from armarl.core.game import Game, check_game
 from armarl.players import protocol
 from armarl.players.protocol import Thoughts
 from armarl.policies.critic_lookahead import FIRST_DEALS, with_players
@@ -54,14 +55,16 @@ class CriticSearchPlayer:
                 position. A round has one turn per seat.
 
         Raises:
+            TypeError: `game` is not a `Game`, or a number is not an integer.
             ValueError: a value is out of range, or the player has no critic.
         """
+        check_game(game)
         check(
             isinstance(player, CriticPlayer),
             f"this search needs a critic, got {player.name}",
         )
-        check(1 <= simulations <= MOST, f"simulations must be 1 to {MOST}, got {simulations}")
-        check(1 <= rounds <= MOST, f"rounds must be 1 to {MOST}, got {rounds}")
+        whole_number("simulations", simulations, 1, MOST)
+        whole_number("rounds", rounds, 1, MOST)
         self.game, self.name = game, f"{player.name}+search:{simulations}"
         self.player = CriticPlayer(
             game,

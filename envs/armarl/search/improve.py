@@ -17,13 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.numbers import whole_number
 from armarl.compiler.types import States
-from armarl.core.game import Game
+from armarl.core.game import Game, check_game
 from armarl.players import protocol
 from armarl.players.protocol import Thinker, Thoughts
 from armarl.players.wrappers import split_draws
-from armarl.search.deciding import by_lot, decide, likeliest
-from armarl.search.settings import LARGEST, MOST, check
+from armarl.search.deciding import by_lot, decide, likeliest, think_in_turn
+from armarl.search.settings import LARGEST, MOST, check, check_number
 from armarl.search.tree import SEEDS
 
 MOST_STATES = 1 << 14  # approximate maximum number of rollouts that run at the same time
@@ -90,20 +91,20 @@ class PolicySearchPlayer:
             sample: whether to sample from the new policy instead of playing its most likely action.
 
         Raises:
+            TypeError: `game` is not a `Game`, or a value is not a number, or not an integer where
+                it counts something.
             ValueError: a value is out of range, or the player does not report probabilities and a
                 value.
         """
-        for name, number, least, most in (
-            ("simulations", simulations, 1, MOST),
-            ("candidates", candidates, 2, MOST),
-            ("turns", turns, 0, MOST),
-            ("longest", longest, 0, MOST),
-            ("eta", eta, 0, LARGEST),
-            ("entropy", entropy, 0, LARGEST),
-        ):
-            check(
-                least <= number <= most,  # refuses NaN, and keeps products finite
-                f"{name} must be {least} to {most}, got {number}",
+        check_game(game)
+        whole_number("simulations", simulations, 1, MOST)
+        whole_number("candidates", candidates, 2, MOST)
+        whole_number("turns", turns, 0, MOST)
+        whole_number("longest", longest, 0, MOST)
+        for name, number in (("eta", eta), ("entropy", entropy)):
+            check_number(name, number)
+            check(  # refuses NaN, and keeps products finite
+                0 <= number <= LARGEST, f"{name} must be 0 to {LARGEST}, got {number}"
             )
         if not isinstance(player, Thinker):
             raise ValueError(
@@ -129,8 +130,23 @@ class PolicySearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search with the arguments of `choose`. Return the new policy, values and visits."""
+        """Search with the arguments of `choose`. All fields of the thoughts are set.
+
+        If it is not a seat's turn, its row has only a `value`, see `Thoughts`.
+        """
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
+        return think_in_turn(self.game, self._think, self._from_afar, "win", states, seats, draws)
+
+    def _from_afar(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the player's own values for seats that are not to move."""
+        return _told(self.player, states, seats, draws)[1]
+
+    def _think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """Search in games that are not over, for the seats to move."""
         policy, value = _told(self.player, states, seats, draws)
         tried = np.argsort(-policy, axis=1, kind="stable")[:, : self._candidates]
         sums, counts = np.zeros(tried.shape), np.zeros(tried.shape)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from armarl.compiler.types import States
 from armarl.core import threads
-from armarl.core.game import Game
+from armarl.core.game import Game, check_game
 from armarl.networks.judge_kernels import scratch_of, weights_of
 from armarl.players import protocol
 from armarl.players.protocol import Thoughts
 from armarl.players.wrappers import split_draws
 from armarl.policies.network_players import JudgingPlayer
-from armarl.search.deciding import decide, likeliest
+from armarl.search.deciding import decide, likeliest, think_in_turn, value_for
 from armarl.search.judged_tree import (
     JUDGED_TOTALS,
     JUDGED_VISITS,
@@ -25,7 +25,7 @@ from armarl.search.judged_tree import (
     JudgedWork,
     search_judged,
 )
-from armarl.search.settings import ALL_MEMORY, MEMORY, budget_of, check
+from armarl.search.settings import ALL_MEMORY, MEMORY, budget_of, check, check_number
 from armarl.search.tree import LONGEST_PATH, SEEDS
 
 MOST_WEIGHT = 1e6  # upper limit of `exploration` and `sharpness`
@@ -80,16 +80,20 @@ class JudgeSearchPlayer:
             reward: name of the reward for a finished game, one of `game.rewards`.
 
         Raises:
+            TypeError: `game` is not a `Game`, or a value is not a number.
             ValueError: a value is out of range, a name is unknown, or the player is not a judge.
         """
+        check_game(game)
         judges = isinstance(player, JudgingPlayer)
         check(judges, f"this search needs a judge of positions, got {player.name}")
         for name, number in (("exploration", exploration), ("sharpness", sharpness)):
+            check_number(name, number)
             check(0 <= number <= MOST_WEIGHT, f"{name} must be 0 to {MOST_WEIGHT:g}, got {number}")
         self.game, self.player = game, player
         self._budget = budget_of(simulations, milliseconds, otherwise=200)
         self._exploration, self._sharpness = exploration, sharpness
-        self._reward, self._margin = game.reward_kind(reward), min(1, len(game.rewards) - 1)
+        self._reward, self._reward_kind = reward, game.reward_kind(reward)
+        self._margin = min(1, len(game.rewards) - 1)
         self._net = weights_of(game, player.tensors)
         row = 4 * 4 * len(game.actions)
         self._rows = min(MEMORY // row, (self._budget.simulations or MEMORY) + 1)
@@ -106,8 +110,25 @@ class JudgeSearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search with the arguments of `choose`. Return the values and visits of the actions."""
+        """Search with the arguments of `choose`. All fields of the thoughts are set.
+
+        If it is not a seat's turn, its row has only a `value`, see `Thoughts`.
+        """
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
+        return think_in_turn(
+            self.game, self._think, self._from_afar, self._reward, states, seats, draws
+        )
+
+    def _from_afar(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the expected returns of seats that are not to move."""
+        return value_for(self.game, self._think, states, seats, draws)
+
+    def _think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """Search in games that are not over. The thoughts are about the actions of the mover."""
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, worths = np.zeros(visits.shape), np.zeros(visits.shape)
         at_once = self._at_once if self._budget.simulations else threads.get_threads()
@@ -142,7 +163,7 @@ class JudgeSearchPlayer:
             work=self._new_work(n),
             exploration=self._exploration,
             sharpness=self._sharpness,
-            reward=self._reward,
+            reward=self._reward_kind,
             margin=self._margin,
             begin=1,
             simulations=0,

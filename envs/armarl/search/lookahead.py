@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from armarl.compiler.types import States
 from armarl.core import threads
-from armarl.core.game import Game
+from armarl.core.game import Game, check_game
 from armarl.players import protocol
 from armarl.players.protocol import Thoughts
 from armarl.players.simple_players import style_number
 from armarl.players.wrappers import split_draws
-from armarl.search.deciding import decide, likeliest
+from armarl.search.deciding import decide, likeliest, think_in_turn
 from armarl.search.rollouts import (
     ILLEGAL,
     CandidateDraws,
@@ -112,8 +112,10 @@ class RolloutPlayer:
             reward: name of the reward for a finished game, one of `game.rewards`.
 
         Raises:
+            TypeError: `game` is not a `Game`, or a value is not a number.
             ValueError: a value is out of range, or a name is unknown.
         """
+        check_game(game)
         given = {
             "candidates": candidates,
             "turns": turns,
@@ -128,7 +130,7 @@ class RolloutPlayer:
         self._doubt = settings["doubt"]
         self._style = float(style_number(game, settings["style"] or None))
         self._turns, self._longest = settings["turns"], settings["longest"]
-        self._reward = game.reward_kind(reward)
+        self._reward, self._reward_kind = reward, game.reward_kind(reward)
         self.name = f"{self.method}:{self._budget.name}"
 
     def choose(
@@ -148,12 +150,27 @@ class RolloutPlayer:
     ) -> Thoughts:
         """Search with the arguments of `choose`. All fields of the thoughts are set.
 
-        The seats must be those to move in games that are not over. This is not checked.
+        If it is not a seat's turn, its row has only a `value`, see `Thoughts`.
 
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a number is out of range.
         """
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
+        return think_in_turn(
+            self.game, self._think, self._from_afar, self._reward, states, seats, draws
+        )
+
+    def _from_afar(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the values of the scripted choices for seats that are not to move."""
+        tried = self._search(states, seats, draws)
+        return np.asarray(tried.totals[:, 0] / tried.visits[:, 0])
+
+    def _think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """Search in games that are not over, for the seats to move."""
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, chosen = np.full(visits.shape, np.nan), np.zeros(visits.shape)
         at_once = max(states.size, 1) if self._budget.simulations else threads.get_threads()
@@ -252,7 +269,7 @@ class RolloutPlayer:
             style=self._style,
             turns=self._turns,
             longest=self._longest,
-            reward=self._reward,
+            reward=self._reward_kind,
         )
 
 

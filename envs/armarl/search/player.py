@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.messages import did_you_mean
+from armarl.common.numbers import whole_number
 from armarl.compiler.types import States
 from armarl.core import threads
-from armarl.core.game import Game
+from armarl.core.game import Game, check_game
 from armarl.players import protocol
 from armarl.players.protocol import Thoughts
 from armarl.players.simple_players import rivals
 from armarl.players.wrappers import split_draws
-from armarl.search.deciding import by_lot, decide
+from armarl.search.deciding import by_lot, decide, think_in_turn, value_for
 from armarl.search.settings import (
     ALL_MEMORY,
     LARGEST,
@@ -23,6 +26,7 @@ from armarl.search.settings import (
     Ranges,
     budget_of,
     check,
+    check_number,
     settled,
 )
 from armarl.search.simulations import SearchBatch, Workspace, search_game
@@ -163,11 +167,15 @@ class SearchPlayer:
             tuning: see `Tuning`.
 
         Raises:
+            TypeError: `game` is not a `Game`, a setting is unknown, or a value is not a number.
             ValueError: a value is out of range, or the name of an observer mode or a reward is
                 unknown.
         """
+        check_game(game)
+        _refuse_unknown(self.method, tuning)
         check(observers in OBSERVERS, f"observers must be single or multiple, got {observers!r}")
         budget = budget_of(simulations, milliseconds, otherwise=1000)
+        check_number("temperature", temperature)
         check(
             0 <= temperature <= LARGEST,  # infinity would give weight to untried actions
             f"temperature must be 0 to {LARGEST}, got {temperature}",
@@ -175,6 +183,7 @@ class SearchPlayer:
         if margin is None:
             margin = game.rewards[min(1, len(game.rewards) - 1)]
         self.game, self._budget, self._temperature = game, budget, temperature
+        self._reward = reward
         settings = settled(game, self.method, {**PLAIN, **self._own}, RANGES, tuning)
         self._rules = Rules(
             observers=game.players if observers == "multiple" else 1,
@@ -207,13 +216,27 @@ class SearchPlayer:
     ) -> Thoughts:
         """Search with the arguments of `choose`. All fields of the thoughts are set.
 
-        The seats must be those to move in games that are not over. This is not checked.
+        If it is not a seat's turn, its row has only a `value`, see `Thoughts`.
 
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a number is out of range.
         """
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
+        return think_in_turn(
+            self.game, self._think, self._from_afar, self._reward, states, seats, draws
+        )
+
+    def _from_afar(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the expected returns of seats that are not to move."""
+        return value_for(self.game, self._think, states, seats, draws)
+
+    def _think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """Search in games that are not over. The thoughts are about the actions of the mover."""
         game, rules = self.game, self._rules
-        states, seats, draws = protocol.check_question(game, states, seats, draws)
         shape = (states.size, len(game.actions))
         visits, totals = np.zeros(shape, np.int64), np.zeros(shape)
         at_once = self._trees_at_once()
@@ -287,8 +310,7 @@ class SearchPlayer:
             return observers
         if wanted is not None:
             most = max(observers, ALL_MEMORY // self._bytes_of_a_row())
-            check(observers <= wanted <= most, f"rows must be {observers} to {most}, got {wanted}")
-            return wanted
+            return whole_number("rows", wanted, observers, most)
         most = max(observers, MEMORY // self._bytes_of_a_row())
         if self._budget.simulations is None:
             return most
@@ -372,6 +394,18 @@ class FlatPlayer(SearchPlayer):
     def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the action with the best mean."""
         return np.asarray(np.where(visits > 0, values, -np.inf).argmax(axis=1), np.int64)
+
+
+def _refuse_unknown(method: str, given: Iterable[str]) -> None:
+    """Raise a TypeError if a setting of a search method is unknown."""
+    takes = [name for name in inspect.signature(SearchPlayer).parameters if name != "tuning"]
+    takes += Tuning.__annotations__
+    for name in given:
+        if name not in takes:
+            raise TypeError(
+                f"unexpected keyword argument {name!r}: {method} has no setting {name!r}"
+                f"{did_you_mean(name, takes)}; it takes {', '.join(takes)}"
+            )
 
 
 def _public(game: Game) -> NDArray[np.int32]:

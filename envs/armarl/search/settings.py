@@ -6,6 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from armarl.common.messages import brief
+from armarl.common.numbers import whole_number
 from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
 
@@ -23,6 +27,13 @@ def check(holds: bool, message: str) -> None:
     """Raise a ValueError with the message if `holds` is false."""
     if not holds:
         raise ValueError(message)
+
+
+def check_number(name: str, number: object) -> None:
+    """Raise a TypeError if `number` is not an int or a float (True does not count as an int)."""
+    kinds = int | float | np.integer | np.floating
+    if not isinstance(number, kinds) or isinstance(number, bool):
+        raise TypeError(f"{name} must be a number, not {brief(repr(number), 60)}")
 
 
 class Budget(NamedTuple):
@@ -87,23 +98,22 @@ def budget_of(simulations: int | None, milliseconds: float | None, otherwise: in
         otherwise: number of simulations if both are None.
 
     Raises:
+        TypeError: `simulations` is not an integer, or `milliseconds` is not a number.
         ValueError: both are given, or a number is out of range.
     """
     check(
         simulations is None or milliseconds is None,
         "the budget must be either simulations or milliseconds, not both",
     )
-    check(
-        simulations is None or 1 <= simulations <= MOST,
-        f"simulations must be 1 to {MOST}, got {simulations}",
-    )
-    check(
-        milliseconds is None or 0 < milliseconds < float("inf"),
-        f"milliseconds must be above 0 and finite, got {milliseconds}",
-    )
-    if simulations is None and milliseconds is None:
-        return Budget(otherwise, None)
-    return Budget(simulations, milliseconds)
+    if milliseconds is not None:
+        check_number("milliseconds", milliseconds)
+        check(
+            0 < milliseconds < float("inf"),
+            f"milliseconds must be above 0 and finite, got {milliseconds}",
+        )
+        return Budget(None, milliseconds)
+    wanted = otherwise if simulations is None else simulations
+    return Budget(whole_number("simulations", wanted, 1, MOST), None)
 
 
 def settled(
@@ -125,6 +135,7 @@ def settled(
         given: the caller's values.
 
     Raises:
+        TypeError: the value of a setting with a range is not a number.
         ValueError: a value is out of range, or a fraction is given for a whole number.
     """
     known = getattr(game_entry(game.name).part("rivals"), "SEARCH", {}).get(method, {})
@@ -133,6 +144,7 @@ def settled(
     for name, (low, high) in ranges.items():
         limits = f"{low} or more" if high == float("inf") else f"{low} to {high}"
         value = settings[name]
+        check_number(name, value)
         check(low <= value <= high, f"{name} must be {limits}, got {value}")
         counted = type(plain[name]) is int
         endless = value == float("inf") and not counted

@@ -179,7 +179,7 @@ class Table:
             "secrets": len({state.tobytes() for state in states}) > 1,
             "families": [family.meaning for family in game.actions.families],
             "places": [*found.cells(game), *found.edges(game)] if found else [],
-            "how": found.HOW_TO_PLAY if found else [],
+            "how": getattr(found, "HOW_TO_PLAY", ()),
             "legend": signs(game),
             "rules": bool(entry.page("rules.md")),
         }
