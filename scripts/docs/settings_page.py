@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -71,7 +72,8 @@ def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True)
     if value is PydanticUndefined:
         return "must be given"
-    return f"`{json.dumps(value, default=list)}`"
+    plain = dict(value) if isinstance(value, Mapping) else value
+    return f"`{json.dumps(plain)}`"
 
 
 def _meaning(setting: str, field: FieldInfo) -> str:
@@ -103,7 +105,7 @@ def _kind(annotation: Any) -> str:
         return " or ".join(_kind(one) for one in arguments)
     if origin is tuple:
         return f"list of {_kind(arguments[0])}"
-    if origin is dict:
+    if origin is Mapping:
         return "mapping"
     if hasattr(annotation, "__metadata__"):  # Annotated
         return _kind(arguments[0])
