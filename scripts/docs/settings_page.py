@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from armarl_training.config.learner_kinds import is_read_by_some, readers
-from armarl_training.config.sections import OURS
+from armarl_training.config.sections import MOST, OURS
 from armarl_training.config.training_config import (
     CHANGEABLE,
     CHANGEABLE_SECTIONS,
@@ -21,7 +21,7 @@ from armarl_training.config.training_config import (
     is_marked,
 )
 
-LARGEST = 1 << 20  # the page omits bounds of at least this size, which only protect memory
+OMITTED = (MOST, 1 << 24)  # bounds that the page omits, because they only protect memory
 
 
 def settings_page() -> str:
@@ -88,7 +88,7 @@ def _values(field: FieldInfo) -> str:
         f"{word} {bound}"
         for kind, name, word in _BOUNDS
         for bound in (getattr(m, name) for m in field.metadata if isinstance(m, kind))
-        if bound < LARGEST
+        if bound not in OMITTED
     ]
     return ", ".join([_kind(field.annotation), *bounds])
 
