@@ -55,12 +55,15 @@ from .arena.panel import play_panel as play_panel
 from .arena.summary import summarise as summarise
 from .arena.tournament import Tournament as Tournament
 from .arena.play_tournament import play_tournament as play_tournament
+from .arena.tournament_folder import ArenaError as ArenaError
 from .arena.tournament_folder import read_tournament as read_tournament
 from .matches.match import MatchResult as MatchResult
 from .matches.match import play_match as play_match
+from .matches.records import RecordError as RecordError
 from .matches.records import position_record as position_record
 from .matches.records import read_records as read_records
 from .matches.standings import Standing as Standing
+from .workers.jobs import ClusterError as ClusterError
 from .workers.ray_cluster import RayCluster as RayCluster
 
 # --- Replays

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -12,7 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from armarl_training.config.learner_kinds import is_read_by_some, readers
-from armarl_training.config.sections import OURS
+from armarl_training.config.sections import MOST, OURS
 from armarl_training.config.training_config import (
     CHANGEABLE,
     CHANGEABLE_SECTIONS,
@@ -20,7 +21,7 @@ from armarl_training.config.training_config import (
     is_marked,
 )
 
-LARGEST = 1 << 20  # the page omits bounds of at least this size, which only protect memory
+OMITTED = (MOST, 1 << 24)  # bounds that the page omits, because they only protect memory
 
 
 def settings_page() -> str:
@@ -71,7 +72,8 @@ def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True)
     if value is PydanticUndefined:
         return "must be given"
-    return f"`{json.dumps(value, default=list)}`"
+    plain = dict(value) if isinstance(value, Mapping) else value
+    return f"`{json.dumps(plain)}`"
 
 
 def _meaning(setting: str, field: FieldInfo) -> str:
@@ -86,7 +88,7 @@ def _values(field: FieldInfo) -> str:
         f"{word} {bound}"
         for kind, name, word in _BOUNDS
         for bound in (getattr(m, name) for m in field.metadata if isinstance(m, kind))
-        if bound < LARGEST
+        if bound not in OMITTED
     ]
     return ", ".join([_kind(field.annotation), *bounds])
 
@@ -103,7 +105,7 @@ def _kind(annotation: Any) -> str:
         return " or ".join(_kind(one) for one in arguments)
     if origin is tuple:
         return f"list of {_kind(arguments[0])}"
-    if origin is dict:
+    if origin is Mapping:
         return "mapping"
     if hasattr(annotation, "__metadata__"):  # Annotated
         return _kind(arguments[0])

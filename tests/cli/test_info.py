@@ -42,6 +42,13 @@ def test_info_of_an_unknown_name_is_refused(run):
     assert "'armadoro' is neither a game (armadora, armada" in err
 
 
+def test_the_help_lists_no_option_that_is_always_refused(run):
+    status, out, _ = run("info", "--help")
+    assert status == 0
+    assert "--game" not in out
+    assert "--option" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -10,6 +10,7 @@ import pytest
 
 from armarl.compiler.types import States
 from armarl.core.game import Game
+from armarl.games.authoring import Block, Blocks, Declared, ObservationTable
 from armarl.games.make_game import make_game
 from armarl.players.simple_players import RandomPlayer
 
@@ -67,6 +68,23 @@ def test_each_writer_fills_exactly_its_block(
                 whole = game.observation.slices[block.name]
                 assert np.array_equal(out[start:end], expected[whole]), block.name
             assert np.isnan(out[end:]).all()
+
+
+@pytest.mark.parametrize("block", [Block("one", (2,), 1, 1, "public", "a test"), "one", None])
+def test_a_block_that_is_not_declared_for_all_variants_is_refused(block: Any) -> None:
+    """Regression: `add` accepted a `Block`, and `table` failed with an AttributeError."""
+    blocks = Blocks(lambda s, seat: seat)
+    with pytest.raises(TypeError, match=r"a block must be a Declared, .* not "):
+        blocks.add(Declared("first", (2,), 1, "a test"), block)
+
+
+def test_a_table_without_a_board_has_no_cells() -> None:
+    """Regression: the errors were AssertionErrors without text."""
+    table = ObservationTable([Block("one", (2,), 1, 1, "public", "a test")])
+    for cells in (lambda: table.cell_features, lambda: table.cell_index):
+        with pytest.raises(ValueError, match="need a board, but this game has none; other_feat"):
+            cells()
+    assert table.other_features == ("one[0]", "one[1]")
 
 
 # --- Armadora as planes --------------------------------------------------------------------------

@@ -94,6 +94,11 @@ def test_a_numpy_that_the_compiler_was_not_made_for_is_named(
         SelfPlayBatch("armadora", 2, device="cuda")
 
 
+def test_a_name_in_place_of_a_game_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"game must be a Game, such as .* not 'armadora'"):
+        cuda_game.CudaGame("armadora")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", ["gpu", "cuda:", "cuda:x", "mps", "CPU"])
 def test_a_device_that_there_is_not_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="device must be 'cpu', 'cuda'"):

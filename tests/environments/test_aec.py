@@ -17,7 +17,7 @@ from pettingzoo.utils.wrappers import (
 )
 
 from aec_play import everything, is_over, play_randomly, random_action, some_illegal_action
-from armarl import armada_v0, armadora_v0
+from armarl import CheckedAECEnv, RawAECEnv, armada_v0, armadora_v0
 from armarl.core.errors import IllegalActionError
 from armarl.games.armada.chart.loading import Chart, ChartError, load_chart
 from armarl.players.simple_players import GreedyPlayer
@@ -445,6 +445,13 @@ def test_a_raw_environment_raises_errors(variant):
         with pytest.raises(TypeError):
             env.step(nonsense)
     assert everything(env) == before
+
+
+@pytest.mark.parametrize("face", [RawAECEnv, CheckedAECEnv])
+def test_a_name_in_place_of_a_game_is_refused(face):
+    """Regression: the error was about an attribute that text does not have."""
+    with pytest.raises(TypeError, match=r"game must be a Game, .* not 'armadora'"):
+        face("armadora")
 
 
 @every_face

@@ -460,7 +460,7 @@ def test_a_policy_of_an_impossible_game_is_refused(path, variant):
 
 @pytest.mark.parametrize("game", ["armadora", make_env()], ids=["a name", "an environment"])
 def test_a_game_argument_must_be_a_game(path, game):
-    with pytest.raises(TypeError, match="game must be a Game, as make_game returns it"):
+    with pytest.raises(TypeError, match=r"game must be a Game, as make_game returns it"):
         load_policy(path, game)
 
 
@@ -525,6 +525,21 @@ def test_networks_that_do_not_fit_are_refused(tmp_path, changes, message):
 def test_an_unknown_activation_is_refused(path, activation):
     with pytest.raises(PolicyError, match="choose from relu, tanh"):
         load_policy(forged(path, {"activation": activation}), GAME)
+
+
+@pytest.mark.parametrize("name", ["format", "variant", "network", "survey", "advice"])
+def test_details_with_names_of_armarl_s_own_entries_are_refused(path, name):
+    """Regression: the detail replaced the entry, and the file could not be loaded."""
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=f"a detail must not be called {name}: ArmaRL writes"):
+        save_policy(path, GAME, TENSORS, "tanh", **{name: "x"})
+    assert path.read_bytes() == before
+
+
+def test_a_name_in_place_of_a_game_is_refused(tmp_path):
+    """Regression: the error was about an attribute that text does not have."""
+    with pytest.raises(TypeError, match=r"game must be a Game, .* not 'armadora'"):
+        save_policy(tmp_path / "policy.safetensors", "armadora", TENSORS, "tanh")
 
 
 # --- safety --------------------------------------------------------------------------------------

@@ -1,11 +1,15 @@
 """Training configurations are read, checked, overridden and written."""
 
+import copy
 import itertools
+import json
+import pickle
 from importlib import import_module
 from typing import get_args
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from armarl_training.common import hardware
 from armarl_training.config.learner_kinds import LEARNERS, LearnerName, either, readers
@@ -217,6 +221,35 @@ def test_an_override_of_one_player_s_weight_keeps_the_others(write, said, overri
     changed = load_config(path, [override])
     assert changed.opponents.players == {**others, player: weight}
     assert load_config(path).overridden([override], "it") == changed
+
+
+def test_a_configuration_cannot_be_changed():
+    """Regression: its mappings could be."""
+    settings = {"total_decisions": 1000, "options": {"players": 3}}
+    config = TrainingConfig.model_validate(settings)
+    settings["options"]["players"] = 9  # the configuration has its own copy
+    with pytest.raises(ValidationError, match="frozen"):
+        config.seed = 1
+    for mapping in (config.options, config.opponents.players, TrainingConfig(**settings).options):
+        with pytest.raises(TypeError, match="does not support item assignment"):
+            mapping["players"] = 9
+    for copy_of in (copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))):
+        assert copy_of(config) == config
+    assert TrainingConfig(total_decisions=1000, options=config.options) == config
+    assert config.model_dump()["options"] == {"players": 3}
+    assert json.loads(config.model_dump_json())["opponents"]["players"]["greedy"] == 0.4
+    assert config.overridden(["options.advanced=true"], "it").options == {
+        "players": 3,
+        "advanced": True,
+    }
+
+
+@pytest.mark.parametrize("precision", ["x", "float64", None])
+def test_an_unknown_precision_is_refused(precision):
+    config = TrainingConfig(total_decisions=1000)
+    with pytest.raises(ConfigError, match=r"must be auto, float32 or bfloat16, not "):
+        config.with_precision(precision)
+    assert config.with_precision("bfloat16").ppo.precision == "bfloat16"
 
 
 # --- refusals ------------------------------------------------------------------------------------

@@ -439,6 +439,7 @@ def test_a_new_run_is_refused_in_the_folder_of_a_run(tmp_path, whole):
     [
         {"options": {"players": 5}},
         {"options": {"colour": 1}},
+        {"game": "armada", "options": {"chart": "nofile.yaml"}},
         {"game": "chess"},
         {"reward": "fame"},
         {"evaluation": {"opponents": ["nobody"]}},

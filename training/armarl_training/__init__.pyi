@@ -5,6 +5,7 @@
 """
 
 # --- Training
+from .common.run_folder import RunError as RunError
 from .config.training_config import ConfigError as ConfigError
 from .config.training_config import TrainingConfig as TrainingConfig
 from .config.training_config import load_config as load_config

@@ -45,8 +45,8 @@ def save_policy(
             would work.
         TypeError: `model` is not an SB3 model, `game` is not a `Game`, or a detail is not a JSON
             value.
-        ValueError: the model has no ArmaRL environment, and no game was given; or a number in the
-            details is not finite.
+        ValueError: the model has no ArmaRL environment, and no game was given; or a detail has the
+            name of one of ArmaRL's own entries, or a number in it is not finite.
         OSError: the file could not be written.
 
     Example:

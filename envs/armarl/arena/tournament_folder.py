@@ -45,7 +45,18 @@ _REFUSALS = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 
 
 class ArenaError(RuntimeError):
-    """An error about a tournament's folder. The message says what to do."""
+    """An error about a tournament's folder. The message says what to do.
+
+    Example:
+        >>> import tempfile
+        >>> from armarl import ArenaError, read_tournament
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     try:
+        ...         read_tournament(folder)
+        ...     except ArenaError as error:
+        ...         print(str(error).replace(folder, "FOLDER"))
+        FOLDER contains no tournament: it has no settings.json
+    """
 
 
 class Store:

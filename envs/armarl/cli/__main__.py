@@ -402,7 +402,8 @@ def _info(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--json", action="store_true", help="print all of a saved policy's metadata as JSON"
     )
-    _game(command)
+    command.add_argument("--game", help=argparse.SUPPRESS)  # refused: the subject names the game
+    _options(command)
 
 
 def _rules(command: argparse.ArgumentParser) -> None:
@@ -436,6 +437,10 @@ def _exploitability(command: argparse.ArgumentParser) -> None:
 
 def _game(command: argparse.ArgumentParser) -> None:
     command.add_argument("--game", help="game (default: the saved policy's game, or armadora)")
+    _options(command)
+
+
+def _options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "-o",
         "--option",

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.messages import brief
 from armarl.compiler.array_views import window
 from armarl.compiler.decorators import kernel, merged
 from armarl.core.observation_table import Block, Board, ObservationTable
@@ -123,7 +124,16 @@ class Blocks:
 
         The writer gets the state, the view and a `Target` for each block. It is compiled into
         `observe`. All blocks of a writer must have the same option.
+
+        Raises:
+            TypeError: a block is not a `Declared`.
         """
+        for block in blocks:
+            if not isinstance(block, Declared):
+                raise TypeError(
+                    f"a block must be a Declared, which describes it for all variants of the game, "
+                    f"not {brief(repr(block), 60)}"
+                )
 
         def declare(writer: Writer) -> Writer:
             self._written.append((blocks, merged(writer)))

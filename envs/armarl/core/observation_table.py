@@ -244,6 +244,9 @@ class ObservationTable:
         feature `warriors[1]` contains the Warriors of the next seat. A line between two squares
         belongs to the square on its west side (suffix `_east`) or on its north side (suffix
         `_south`).
+
+        Raises:
+            ValueError: the game has no board.
         """
         return self._cells[0]
 
@@ -253,6 +256,9 @@ class ObservationTable:
 
         An index of -1 means that the observation has no such entry; the feature is then 0. Use the
         indices to gather features on your own device. Returns a copy.
+
+        Raises:
+            ValueError: the game has no board.
         """
         return self._cells[1].copy()
 
@@ -302,7 +308,11 @@ class ObservationTable:
     @cached_property
     def _cells(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         """The pair of `cell_features` and `cell_index`."""
-        assert self.board is not None
+        if self.board is None:
+            raise ValueError(
+                "cell_features and cell_index need a board, but this game has none; other_features "
+                "and other_index describe its whole observation"
+            )
         names: list[str] = []
         rows: list[NDArray[np.int64]] = []
         for block in self.blocks:

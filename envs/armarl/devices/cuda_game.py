@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.messages import brief
 from armarl.compiler.types import States
 from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops
+from armarl.core.variant import Variant
 from armarl.core.verbs import takes_fixed
 from armarl.devices.cuda_kernels import (
     BLOCK,
@@ -128,9 +130,14 @@ class CudaGame:
             name: the device's name in torch. "cuda" is the current GPU.
 
         Raises:
+            TypeError: `game` is not a `Game`.
             RuntimeError: a requirement is missing (the message says what to install), or torch has
                 no such device.
         """
+        if not isinstance(game, Variant):  # not `check_game`: `Game` is imported only for types
+            raise TypeError(
+                f'game must be a Game, such as make_game("armadora"), not {brief(repr(game), 60)}'
+            )
         if missing := fault():
             raise RuntimeError(f"device={name!r}: {missing}")
         self._torch = importlib.import_module("torch")

@@ -124,8 +124,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 the count again.
 
         Raises:
-            TypeError: the render mode is unknown, a number is not an integer, or a key is not a
-                string.
+            TypeError: `game` is not a `Game`, the render mode is unknown, a number is not an
+                integer, or a key is not a string.
             ValueError: the reward or the place of the masks is unknown, a number is out of range,
                 or `mask_key` has another meaning already.
         """

@@ -60,7 +60,7 @@ class GameFace(WritableArrays):
     _last: tuple[int, int] | None = None  # the last action, and the seat that played it
 
     def __init__(self, game: Game, render_mode: str | None, render_width: int = WIDTH) -> None:
-        check_render_mode(render_mode, modes_of(game))
+        check_render_mode(render_mode, modes_of(check_game(game)))
         self.game, self.render_mode = game, render_mode
         self._at_work = AtWork()
         self._render_width = check_render_width(render_width)

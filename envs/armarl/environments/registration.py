@@ -39,10 +39,11 @@ def gymnasium_variants(entry: GameEntry) -> Iterator[tuple[str, dict[str, Any]]]
 def register_game(entry: GameEntry) -> None:
     """Register a game from outside this package, and environment ids for it.
 
-    All environments, players, matches, searches, training and the command line then accept the
-    game's name. An installed package can instead list its entry in the entry-point group
-    `armarl.games`. ArmaRL reads this group when it first lists the games or looks up a name that it
-    does not know. Registering the same entry again has no effect.
+    All environments, players, matches, searches and training of this process and its workers then
+    accept the game's name. For other processes, such as the command `armarl`, an installed package
+    can list its entry in the entry-point group `armarl.games`. ArmaRL reads this group when it
+    first lists the games or looks up a name that it does not know. Registering the same entry again
+    has no effect.
 
     Args:
         entry: the description of the game. Its package is not imported.

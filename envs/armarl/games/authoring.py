@@ -16,7 +16,7 @@ from armarl.compiler.record_types import record_type
 from armarl.compiler.types import Bits, Int, Mask, Observation, Real, Returns, State, States
 from armarl.core.action_table import ActionFamily, ActionTable
 from armarl.core.game import Game
-from armarl.core.observation_blocks import Blocks
+from armarl.core.observation_blocks import Blocks, Declared, Target
 from armarl.core.observation_table import Block, Board, ObservationTable
 from armarl.core.pictures.lettering import width_of, write
 from armarl.core.pictures.picture import Picture, Scene, Sign, Told
@@ -36,6 +36,7 @@ __all__ = [
     "Block",
     "Blocks",
     "Board",
+    "Declared",
     "Description",
     "Game",
     "GameEntry",
@@ -52,6 +53,7 @@ __all__ = [
     "Sign",
     "State",
     "States",
+    "Target",
     "Told",
     "Verbs",
     "inlined",

@@ -66,7 +66,21 @@ _WORDS = (b"variant ", b"player ", b"deal | ", b"end ", b"cut ", b"stopped", b"s
 
 
 class RecordError(ValueError):
-    """An error in a record: damage, missing lines, another version, or an illegal action."""
+    """An error in a record: damage, missing lines, another version, or an illegal action.
+
+    Example:
+        >>> import os, tempfile
+        >>> from armarl import RecordError, read_records
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "games.txt")
+        ...     with open(path, "w", encoding="utf-8") as file:
+        ...         _ = file.write("no record")
+        ...     try:
+        ...         list(read_records(path))
+        ...     except RecordError as error:
+        ...         print(str(error).replace(path, "FILE").partition(": its")[0])
+        FILE, line 1: this is not a file with records
+    """
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ from armarl.policies.safetensors_file import (
 from armarl.policies.weight_kinds import weight_kind
 
 P = ParamSpec("P")
+OWN_ENTRIES = ("format", "variant", "network", "survey", "advice")  # metadata that ArmaRL writes
 
 
 def _not_of_sb3(save: Callable[P, None]) -> Callable[P, None]:
@@ -84,13 +85,16 @@ def save_policy(
         activation: "relu" or "tanh".
         advisers: specifications of the scripted players whose advice the network weighs.
         details: further JSON values for the metadata, such as the training and the strength. They
-            must not have the names of ArmaRL's own entries, such as `variant` and `network`.
+            must not have the names of ArmaRL's own entries: `format`, `variant`, `network`,
+            `survey` and `advice`.
 
     Raises:
         PolicyError: the weights do not fit each other or the game, the details are too large, or
             `path` has the suffix of a pickle file.
-        TypeError: a model of Stable-Baselines3 was passed, or a detail is not a JSON value.
-        ValueError: an adviser does not exist, or a number in the details is not finite.
+        TypeError: `game` is not a `Game`, a model of Stable-Baselines3 was passed, or a detail is
+            not a JSON value.
+        ValueError: an adviser does not exist, a detail has the name of one of ArmaRL's own entries,
+            or a number in the details is not finite.
         ImportError: the package `safetensors` (extra `play`) is not installed.
         OSError: the file could not be written. An existing file at `path` is left unchanged.
 
@@ -105,6 +109,12 @@ def save_policy(
         >>> copy.name, copy.metadata["note"], copy.weights_digest() == policy.weights_digest()
         ('copy', 'a', True)
     """
+    check_game(game)
+    if taken := [name for name in OWN_ENTRIES if name in details]:
+        raise ValueError(
+            f"a detail must not be called {taken[0]}: ArmaRL writes the entries "
+            f"{', '.join(OWN_ENTRIES)} itself; choose another name"
+        )
     if pickle_refusal(str(path)):
         raise PolicyError(
             f"{path} has the suffix of a pickle file, but a policy is a safetensors file; name it "

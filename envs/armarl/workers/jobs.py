@@ -12,7 +12,16 @@ Work = Callable[[Any], Any]
 
 
 class ClusterError(RuntimeError):
-    """A cluster that cannot be reached or failed to run a job. The message gives the reason."""
+    """A cluster that cannot be reached or failed to run a job. The message gives the reason.
+
+    Example:
+        >>> from armarl import ClusterError, RayCluster
+        >>> try:
+        ...     RayCluster("127.0.0.1:1").connect()  # no Ray cluster listens here
+        ... except ClusterError as error:
+        ...     print(str(error).partition(" (")[0])
+        there is no Ray cluster at '127.0.0.1:1'
+    """
 
 
 @runtime_checkable

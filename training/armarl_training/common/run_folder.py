@@ -12,6 +12,16 @@ class RunError(RuntimeError):
     """An error: a run's folder cannot be used as requested, or its training cannot continue.
 
     The message says what to do.
+
+    Example:
+        >>> import tempfile
+        >>> from armarl_training import RunError, resume_run
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     try:
+        ...         resume_run(folder)
+        ...     except RunError as error:
+        ...         print(str(error).replace(folder, "FOLDER"))
+        FOLDER contains no run: it has no config.yaml
     """
 
 

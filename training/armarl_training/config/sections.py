@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    model_validator,
+)
 from pydantic.config import JsonDict
 
+from armarl.common.read_only import ReadOnly
 from armarl.players.player_specs import scripted
+
+V = TypeVar("V")
 
 MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
@@ -25,6 +36,8 @@ FinalRate = Annotated[Real, Field(ge=0, description="learning rate at the end (l
 Average = Annotated[
     Real, Field(ge=0, lt=1, description="decay of the average of the weights, per gradient step")
 ]
+# Names and values in a read-only copy, so that a configuration is immutable.
+Named = Annotated[Mapping[str, V], AfterValidator(ReadOnly), PlainSerializer(dict)]
 
 # Marks of settings. OURS: all of ArmaRL's own learners read the setting, but maskable_ppo does not.
 # (`LearnerKind.reads` names the settings that only some of these learners read.) RESOLVED: ArmaRL
@@ -226,8 +239,8 @@ class OpponentConfig(Section):
     earlier: Weight = Field(
         0.5, description="total weight of the earlier versions of the policy in the pool"
     )
-    players: dict[str, Weight] = Field(
-        default_factory=lambda: {"random": 0.1, "greedy": 0.4},
+    players: Named[Weight] = Field(
+        default_factory=lambda: ReadOnly({"random": 0.1, "greedy": 0.4}),
         description="weight of each player, by player specification",
     )
     snapshot_every: Positive = Field(

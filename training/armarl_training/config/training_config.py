@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import (
     BaseModel,
@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from armarl.common.files import CONFIG_FILE, read_text
 from armarl.common.messages import brief, did_you_mean, printable
+from armarl.common.read_only import ReadOnly
 from armarl.games.catalogue import option_names
 from armarl_training.config.learner_kinds import (
     LEARNERS,
@@ -36,6 +37,7 @@ from armarl_training.config.sections import (
     EarlyRewardConfig,
     EvaluationConfig,
     ImitationConfig,
+    Named,
     NetworkConfig,
     OpponentConfig,
     Positive,
@@ -97,8 +99,9 @@ class TrainingConfig(Section):
         "`module:Class`: a learner of your own",
     )
     game: str = Field("armadora", description="name of the game; a game of your own also works")
-    options: dict[str, Any] = Field(
-        default_factory=dict, description="options of the game: players, advanced, ..."
+    options: Named[Any] = Field(
+        default_factory=lambda: ReadOnly({}),
+        description="options of the game: players, advanced, ...",
     )
     reward: str = Field(
         "win",
@@ -256,7 +259,16 @@ class TrainingConfig(Section):
         return kind_of(self.learner)
 
     def with_precision(self, precision: str) -> TrainingConfig:
-        """Return a copy with another `ppo.precision`, float32 or bfloat16."""
+        """Return a copy with another `ppo.precision`: auto, float32 or bfloat16.
+
+        Raises:
+            ConfigError: there is no such precision.
+        """
+        known = get_args(PPOConfig.model_fields["precision"].annotation)
+        if precision not in known:
+            raise ConfigError(
+                f"ppo.precision must be {either(known)}, not {brief(repr(precision))}"
+            )
         return self.model_copy(update={"ppo": self.ppo.model_copy(update={"precision": precision})})
 
     def dump(self) -> str:
@@ -453,7 +465,7 @@ def _path(key: str) -> list[str]:
 def _as_it_comes(sections: list[str]) -> dict[str, Any]:
     """Return the default content of a section that the file lacks, before overrides change it."""
     if sections == ["opponents", "players"]:
-        return OpponentConfig().players  # type: ignore[call-arg]
+        return dict(OpponentConfig().players)  # type: ignore[call-arg]
     return {}
 
 

@@ -168,7 +168,7 @@ class Shards:
 def play_shard(job: Job) -> tuple[Any, Saved]:
     """Play a rollout of a shard in a worker. Return the rollout and the new state of the shard."""
     settle(job.config.threads)
-    game = _game(job.config.game, json.dumps(job.config.options))
+    game = _game(job.config.game, json.dumps(dict(job.config.options)))
     part = job.deal(job.config, game, job.pool, job.number)
     part.restore(*job.saved)
     return part.play(job.networks, job.done), part.save()

@@ -2,8 +2,8 @@
 
 This module adds to `armarl.devices` the few operations that a learner needs besides its loops. The
 code of a learner is therefore the same for all devices. A learner uses *arrays* of its device.
-Networks take *tensors*, which are torch's views of the same memory. On a GPU, only `fetch` and
-`where` wait for the device.
+Networks take *tensors*, which are torch's views of the same memory. On a GPU, only `put`, `fetch`
+and `where` wait for the device.
 """
 
 from __future__ import annotations

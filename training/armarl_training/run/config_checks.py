@@ -87,7 +87,7 @@ def first_policy(config: TrainingConfig, game: Game) -> NetworkPlayer | None:
 def _game_of(config: TrainingConfig) -> Game:
     try:
         game = make_game(config.game, **config.options)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OSError) as error:  # OSError: no chart of that path, ...
         raise ConfigError(f"game or options: {brief(error, 1000)}") from error
     return game
 
