@@ -1,8 +1,8 @@
 """Set up ArmaRL on a new machine and train a first policy: `python3 scripts/quickstart.py`.
 
 The script sets up `.venv`, trains a small policy for two-player Armadora, saves it in `runs/quick`
-and measures it against the random and the greedy player. This takes about three minutes on two
-cores.
+and measures it against the random and the greedy player. This takes three to six minutes on two
+cores. Half of this time is for the installation.
 """
 
 from __future__ import annotations
