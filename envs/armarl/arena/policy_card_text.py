@@ -35,7 +35,7 @@ def facts(card: Card) -> dict[str, str]:
     threads = None if training.threads is None else f"threads: {training.threads}"
     learner = [training.learner, seed, decisions, minutes, threads]
     words = {
-        "variant": table(card),
+        "variant": variant(card),
         "rules": versions(card),
         "plays": card.plays,
         "network": _layers(card),
@@ -47,12 +47,12 @@ def facts(card: Card) -> dict[str, str]:
     return {label: said for label, said in words.items() if said}
 
 
-def table(card: Card) -> str:
+def variant(card: Card) -> str:
     """Return as text the game that a policy plays, with its options.
 
     Example:
         >>> from armarl import read_card
-        >>> table(read_card("armadora-2p"))
+        >>> variant(read_card("armadora-2p"))
         'armadora for 2 players, advanced=False, peek=True'
     """
     options = [f"{name}={value}" for name, value in card.options.items()]
@@ -89,7 +89,7 @@ def _layers(card: Card) -> str:
 
 
 def _lines(card: Card) -> Iterator[str]:
-    yield f"{card.name}: {table(card)}\n"
+    yield f"{card.name}: {variant(card)}\n"
     for label, words in facts(card).items():
         if label != "variant":
             yield _labelled(label, words)

@@ -110,7 +110,7 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
     Args:
         tally: the results.
         anchor: number of the player whose rating is 0.
-        resamples: number of bootstrap resamples, 2 or more.
+        resamples: number of bootstrap resamples, 2 to 1 million.
         seed: seed of the bootstrap.
 
     Raises:

@@ -36,7 +36,8 @@ def decide(
 
     Args:
         game: the variant that is played.
-        think: the player's `think`. It is called only for states with more than one legal action.
+        think: the player's search. It is called only for states with more than one legal action,
+            and only for seats to move.
         take: function that picks an action in each state. Its arguments are the probabilities,
             (states, actions), and one random number in [0, 1) per state.
         states: concealed states, see `armarl.Player`.

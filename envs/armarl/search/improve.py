@@ -125,7 +125,7 @@ class PolicySearchPlayer:
         """See `armarl.Player`."""
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         take = by_lot if self._sample else likeliest
-        return decide(self.game, self.think, take, states, seats, draws)
+        return decide(self.game, self._think, take, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]

@@ -105,7 +105,7 @@ class JudgeSearchPlayer:
     ) -> NDArray[np.int64]:
         """See `armarl.Player`."""
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
-        return decide(self.game, self.think, likeliest, states, seats, draws)
+        return decide(self.game, self._think, likeliest, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]

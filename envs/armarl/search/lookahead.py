@@ -143,7 +143,7 @@ class RolloutPlayer:
                 a seat is not to move.
         """
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
-        return decide(self.game, self.think, likeliest, states, seats, draws)
+        return decide(self.game, self._think, likeliest, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]

@@ -209,7 +209,7 @@ class SearchPlayer:
                 a seat is not to move.
         """
         states, seats, draws = protocol.check_question(self.game, states, seats, draws)
-        return decide(self.game, self.think, by_lot, states, seats, draws)
+        return decide(self.game, self._think, by_lot, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
