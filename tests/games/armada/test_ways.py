@@ -7,12 +7,19 @@ import pytest
 
 import tiny
 from armarl import make_game
-from armarl.games.armada.actions import TERRITORIES
-from armarl.games.armada.scripted.distance_maps import set_goals, set_tolls, spread_costs
+from armarl.games.armada.actions import ATTACK, MOVE, SAIL, TERRITORIES
+from armarl.games.armada.scripted.distance_maps import (
+    STRANDED,
+    entry_toll,
+    set_goals,
+    set_tolls,
+    spread_costs,
+)
 from armarl.games.armada.scripted.greedy import row_of
-from armarl.games.armada.state import acting_colour, border_from
-from armarl.games.armada.style_columns import FAR
+from armarl.games.armada.state import ORDER, acting_colour, border_from, city_place, has_ship
+from armarl.games.armada.style_columns import BLOCKED, EMBARK, FAR
 from armarl.games.armada.styles import STYLES
+from armarl.players.simple_players import GreedyPlayer
 
 
 def cheapest(s, fixed, by_land, by_sea, cost):
@@ -63,3 +70,76 @@ def test_costs_are_those_of_the_cheapest_ways(players):
         changed += (cost != goals).sum()
         assert (goals[: s["places"]] < FAR).any()
     assert changed > 100
+
+
+def scripted_positions(game):
+    """Return positions from games between greedy players."""
+    states, player = game.new_states(np.arange(12)), GreedyPlayer(game)
+    rng, found = np.random.default_rng(0), []
+    for step in range(240):
+        statuses, seats = game.statuses(states)
+        going = np.flatnonzero(statuses == 0)
+        if step % 7 == 0:
+            found.append(states[going].copy())
+        questions = game.concealed(game.taken(states, going), seats[going]), seats[going]
+        game.apply(states, going, player.choose(*questions, rng.random(going.size)))
+    return np.concatenate(found)
+
+
+def plain_tolls(s, style, colour, fixed):
+    """Return the costs of entering each place from land and from sea, place by place."""
+    by_land, by_sea = {}, {}
+    for to in range(s["places"]):
+        by_land[to] = by_sea[to] = entry_toll(s, style, to, colour)
+        if to >= TERRITORIES:
+            by_land[to] += style[EMBARK] if has_ship(s, to) else STRANDED
+            by_sea[to] += style[BLOCKED] if has_ship(s, to) else 0
+    for city in range(len(fixed["cities"])):
+        place = city_place(city, fixed)
+        if has_ship(s, place) and s["owner"][place] == colour:
+            for border in range(fixed["sea_borders"][place], fixed["sea_borders"][place + 1]):
+                square = int(fixed["border_to"][border])
+                if not has_ship(s, square):
+                    by_land[square] = by_sea[square] + style[EMBARK]
+    return tuple([min(toll, FAR) for toll in tolls.values()] for tolls in (by_land, by_sea))
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_tolls_are_those_of_each_place(players):
+    game = make_game("armada", players=players, cards=True)
+    fixed, states = game.fixed, scripted_positions(game)
+    found = set()
+    for s in states:
+        colour = acting_colour(s)
+        style = STYLES[row_of(s, 0, colour, fixed)]
+        by_land, by_sea = np.zeros_like(s["gold"]), np.zeros_like(s["gold"])
+        set_tolls(s, style, colour, by_land, by_sea, fixed)
+        wanted = plain_tolls(s, style, colour, fixed)
+        assert by_land[: s["places"]].tolist() == wanted[0]
+        assert by_sea[: s["places"]].tolist() == wanted[1]
+        found |= set(wanted[0]) | set(wanted[1])
+    assert len(found) > 10
+    assert (FAR in found) == (players == 2)  # only the partner's bands block the way
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_orders_across_a_border_start_from_bands_and_exclude_each_other(players):
+    """The scripted player looks for moves, attacks and voyages only where the colour has bands."""
+    game = make_game("armada", players=players, cards=True)
+    fixed, states = game.fixed, scripted_positions(game)
+    first, seen = fixed["first"], {SAIL: 0, MOVE: 0, ATTACK: 0}
+    for s, mask in zip(states, game.legal_masks(states), strict=True):
+        borders = []
+        for family in seen:
+            found = np.flatnonzero(mask[first[family] : first[family + 1]])
+            borders += (
+                found + (fixed["sea_borders"][TERRITORIES] if family == SAIL else 0)
+            ).tolist()
+            seen[family] += found.size
+        assert len(set(borders)) == len(borders)
+        for border in borders:
+            place = border_from(border, fixed)
+            assert s["stage"] == ORDER
+            assert s["owner"][place] == acting_colour(s)
+            assert s["bands"][place] > 0
+    assert min(seen.values()) > 20

@@ -24,7 +24,9 @@ from armarl.games.armada.state import (
     LAIR,
     LAIR_HELD,
     NO_CLAIM,
+    NOBODY,
     PLACE_ROOM,
+    TRIBES,
     cities_owned,
     city_place,
     colours_playing,
@@ -77,6 +79,8 @@ PATIENCE = 12  # after every 12 rounds, garrisons are halved and worse odds are 
 # for a ship.
 CARAVAN = 3
 
+NO_PARTNER = np.int64(TRIBES + 1)  # equals no value of the field `owner`
+
 # The fields are sorted by width, the widest first, so that the record has no gaps.
 SCRATCH = record_type(
     [
@@ -111,6 +115,15 @@ def is_partners(s: State, place: Int, colour: Int) -> Int:
 
 
 @kernel
+def partner_of(s: State, colour: Int) -> Int:
+    """Return the other colour of a colour's player, or NO_PARTNER."""
+    for other in range(FOUR):
+        if other != colour and not is_enemy(s, colour, other):
+            return other
+    return NO_PARTNER
+
+
+@kernel
 def claimed(s: State, place: Int, colour: Int) -> Int:
     """Return whether an enemy that has claimed victory owns a place."""
     owner = np.int64(s.owner[place])
@@ -118,12 +131,24 @@ def claimed(s: State, place: Int, colour: Int) -> Int:
 
 
 @kernel
+def enemies_claim(s: State, colour: Int) -> Int:
+    """Return whether any enemy of a colour has claimed victory."""
+    for other in range(FOUR):  # noqa: SIM110 - Numba
+        if s.claims[other] != NO_CLAIM and is_enemy(s, colour, other):
+            return True
+    return False
+
+
+@kernel
 def set_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> None:
     """Write the cost of each goal to `cost`, and FAR at all other places."""
     cost[:] = FAR
+    partner = partner_of(s, colour)
     for territory in range(CENTRAL, TERRITORIES):
-        if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
-            cost[territory] = style[LAND_GOAL]
+        owner = np.int64(s.owner[territory])
+        cost[territory] = style[LAND_GOAL]
+        if owner == colour or owner == partner:  # noqa: SIM109 - Numba
+            cost[territory] = FAR
     _set_home_goals(s, style, colour, cost, fixed)
     for city in range(ALL_CITIES):
         place = city_place(city, fixed)
@@ -131,10 +156,13 @@ def set_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> N
     for post in range(ALL_POSTS):
         place = post_place(post, fixed)
         cost[place] = post_cost(s, style, place, post, colour, fixed)
+    hungry = s.reserve[colour] >= style[HUNGRY]
+    if not hungry and not enemies_claim(s, colour):
+        return
     for territory in range(TERRITORIES):
         if claimed(s, territory, colour):
             cost[territory] = min(cost[territory], style[BREAK_GOAL])
-        if s.reserve[colour] >= style[HUNGRY] and is_abandoned(s, territory):
+        if hungry and is_abandoned(s, territory):
             cost[territory] = min(cost[territory], style[ABANDONED_GOAL])
 
 
@@ -237,25 +265,21 @@ def set_markets(s: State, colour: Int, home: Any, fixed: State) -> None:
 
 
 @kernel
-def owns_gold(s: State, colour: Int) -> Int:
-    """Return whether a colour has any gold. Without gold, the costs in `home` are not needed."""
-    for place in range(s.places):  # noqa: SIM110 - Numba
-        if s.gold[place] > 0 and is_own(s, place, colour):
-            return True
-    return False
-
-
-@kernel
 def set_landings(s: State, colour: Int, cost: Any, ferry: Any, fixed: State) -> Int:
     """Set `ferry` to 0 where a ship can fetch waiting bands, else to FAR.
 
     Return whether any bands are waiting.
     """
     ferry[:] = FAR
+    waiting: Int = 0
+    for shore in range(TERRITORIES):  # LLVM vectorises this loop
+        waits = (s.owner[shore] == colour) & (s.bands[shore] >= CARAVAN) & (cost[shore] >= STRANDED)
+        waiting |= np.int64(waits) << shore
     any_wait = False
-    for shore in range(TERRITORIES):
-        waits = is_own(s, shore, colour) and s.bands[shore] >= CARAVAN and cost[shore] >= STRANDED
-        if waits and not ship_beside(s, shore, colour, fixed):
+    while waiting:
+        shore = lowest(waiting)
+        waiting &= waiting - 1
+        if not ship_beside(s, shore, colour, fixed):
             for border in range(fixed.sea_borders[shore], fixed.sea_borders[shore + 1]):
                 ferry[fixed.border_to[border]] = 0
                 any_wait = True
@@ -276,6 +300,15 @@ def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Any) -> I
     return s.bands[place] <= CARAVAN or place < TERRITORIES
 
 
+@inlined
+def _below_far(cost: Any, first: Int) -> Int:
+    """Return the set of places with a cost below FAR, among the 64 places from `first` on."""
+    found: Int = 0
+    for i in range(64):  # LLVM vectorises this loop
+        found |= np.int64(cost[first + i] < FAR) << i
+    return found
+
+
 @kernel
 def spread_costs(
     s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea: Any, fixed: State
@@ -294,11 +327,17 @@ def spread_costs(
     """
     land[:] = 0
     sea[:] = 0
-    for place in range(TERRITORIES):
+    goals = _below_far(cost, 0)
+    while goals:
+        place = lowest(goals)
+        goals &= goals - 1
         land[np.uint8(cost[place])] |= np.int64(1) << place
-    for place in range(TERRITORIES, s.places):
-        sea[np.uint8(cost[place])] |= np.int64(1) << (place - TERRITORIES)
-    known_land, known_sea = np.int64(0), np.int64(0)
+    goals = _below_far(cost, TERRITORIES)
+    while goals:
+        place = lowest(goals)
+        goals &= goals - 1
+        sea[np.uint8(cost[TERRITORIES + place])] |= np.int64(1) << place
+    known_land, known_sea, left = np.int64(0), np.int64(0), np.int64(s.places)
     for now in range(FAR):
         new_land, new_sea = land[now] & ~known_land, sea[now] & ~known_sea
         while new_land | new_sea:
@@ -311,9 +350,12 @@ def spread_costs(
                 else:
                     place = TERRITORIES + lowest(new_sea)
                     new_sea &= new_sea - 1
+                left -= 1
                 cost[place] = now
                 land[min(now + np.int64(by_land[place]), FAR)] |= fixed.land_near[place]
                 sea[min(now + np.int64(by_sea[place]), FAR)] |= fixed.sea_near[place]
+            if left == 0:
+                return
             # Places that are one step of cost 0 away also have the cost `now`.
             new_land, new_sea = land[now] & ~known_land, sea[now] & ~known_sea
 
@@ -324,16 +366,39 @@ def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any, fi
 
     Both costs include the fight against defenders. The cost from land includes boarding a ship.
     """
-    for to in range(s.places):
-        land = sea = entry_toll(s, style, to, colour)
-        if to >= TERRITORIES:
-            land += style[EMBARK] if has_ship(s, to) else STRANDED
-            sea += style[BLOCKED] if has_ship(s, to) else 0
-        by_land[to], by_sea[to] = min(land, FAR), min(sea, FAR)
+    # Most territories have neither defenders nor secrets, and most squares have no ship.
+    by_land[:TERRITORIES] = style[STEP]
+    by_land[TERRITORIES:] = min(style[STEP] + STRANDED, FAR)
+    by_sea[:] = style[STEP]
+    slow = _slow_territories(s, colour)
+    while slow:
+        to = lowest(slow)
+        slow &= slow - 1
+        by_land[to] = by_sea[to] = min(entry_toll(s, style, to, colour), FAR)
+    ships = np.int64(s.ships[1])
+    while ships:
+        to = TERRITORIES + lowest(ships)
+        ships &= ships - 1
+        toll = entry_toll(s, style, to, colour)
+        by_land[to], by_sea[to] = min(toll + style[EMBARK], FAR), min(toll + style[BLOCKED], FAR)
     for city in range(ALL_CITIES):
         place = city_place(city, fixed)
         if has_ship(s, place) and is_own(s, place, colour):
             _set_tolls_of_launching(s, style, place, by_land, by_sea, fixed)
+
+
+@inlined
+def _slow_territories(s: State, colour: Int) -> Int:
+    """Return the set of territories that may cost more than STEP to enter.
+
+    They are unexplored, or have tribes or bands of another colour.
+    """
+    slow: Int = 0
+    for to in range(TERRITORIES):  # LLVM vectorises these loops
+        slow |= np.int64((s.bands[to] > 0) & (s.owner[to] != colour)) << to
+    for to in range(CENTRAL, TERRITORIES):
+        slow |= np.int64((s.owner[to] == NOBODY) | (s.tribes[to - CENTRAL] > 0)) << to
+    return slow
 
 
 @kernel

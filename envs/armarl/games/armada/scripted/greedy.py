@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from armarl.compiler.bits import eight_bytes
+from armarl.compiler.bits import eight_bytes, lowest
 from armarl.compiler.decorators import inlined, kernel
 from armarl.compiler.randomness import mix
 from armarl.compiler.types import Int, Mask, State, States
@@ -51,12 +51,13 @@ from armarl.games.armada.chart.loading import CITIES
 from armarl.games.armada.dice import SIDES
 from armarl.games.armada.rules.apply import family_of
 from armarl.games.armada.rules.legal_answers import answer_of, legal, most_bands
-from armarl.games.armada.rules.legal_orders import PLAIN_KINDS
+from armarl.games.armada.rules.legal_orders import ALL_LAND, PLAIN_KINDS, payable_gold
 from armarl.games.armada.rules.orders import city_of_launch
 from armarl.games.armada.rules.scoring import CITIES_ASKED, in_victory
 from armarl.games.armada.scripted.distance_maps import (
     CARAVAN,
     defenders_of,
+    enemies_claim,
     garrison_of,
     gives_way,
     impatience,
@@ -64,7 +65,6 @@ from armarl.games.armada.scripted.distance_maps import (
     is_own,
     is_partners,
     is_treasure,
-    owns_gold,
     set_goals,
     set_landings,
     set_markets,
@@ -79,24 +79,25 @@ from armarl.games.armada.state import (
     ANSWER_RAID,
     BIG_NATIVES_CARD,
     COMBAT_DIE,
-    FOUR,
     MORE_COUPS_CARD,
     NATIVES_CARD,
     NO_CLAIM,
     NOBODY,
+    NUMBER_BANDS,
+    NUMBER_GOLD,
+    ORDER,
     SHIP_ROOM,
     SPREAD_BANDS,
     STRATEGIST_CARD,
     TRIBES,
     acting_colour,
-    border_from,
     cities_owned,
     city_place,
     colours_playing,
     enemy_cities_owned,
     has_ship,
-    is_enemy,
     lair_of,
+    manned_by,
     post_place,
     posts_owned,
     room,
@@ -144,6 +145,8 @@ from armarl.games.armada.styles import FIRST_ROWS, STYLES
 DRAWS = 2.0**53  # number of different values of the fractional part of `draw`
 FERRYING = 3  # a place with this number of bands sends one as the crew of a ship that fetches bands
 
+Best = tuple[Int, Int, Int]  # the best action so far: its score, random number for ties, and id
+
 
 @kernel
 def greedy(s: State, draw: float, mask: Mask, scratch: States, fixed: State) -> Int:
@@ -162,39 +165,110 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States, fixed: State) -> 
     style = STYLES[row_of(s, number, colour, fixed)]
     if s.stage == SPREAD_BANDS:
         return fixed.first[COUNT] + _bands_beside_ship(s, style)  # this choice needs no costs
+    maps = scratch[0]
+    _set_maps(s, style, colour, maps, fixed)
+    if s.stage == NUMBER_BANDS:
+        return fixed.first[COUNT] + _bands_to_move(s, style, colour, maps, fixed)
     legal(s, mask, fixed)
-    cost, home, ferry = scratch[0].cost, scratch[0].home, scratch[0].ferry
-    by_land, by_sea = scratch[0].by_land, scratch[0].by_sea
-    land, sea = scratch[0].land, scratch[0].sea
-    set_tolls(s, style, colour, by_land, by_sea, fixed)
-    set_goals(s, style, colour, cost, fixed)
-    spread_costs(s, by_land, by_sea, cost, land, sea, fixed)
-    set_markets(s, colour, home, fixed)
-    if s.reserve[colour] >= style[HUNGRY] and owns_gold(s, colour):
-        spread_costs(s, by_land, by_sea, home, land, sea, fixed)
-    if set_landings(s, colour, cost, ferry, fixed):
-        spread_costs(s, by_land, by_sea, ferry, land, sea, fixed)
     lots = np.uint64((draw - number) * DRAWS)
     best = np.int64(-1000), np.uint64(0), np.int64(0)
-    whole = mask.size - mask.size % 8
-    for first in range(0, whole, 8):
-        if eight_bytes(mask, first):  # most actions are illegal, so skip eight at a time
-            for action in range(first, first + 8):
-                if mask[action]:
-                    worth = _worth(s, style, colour, cost, home, ferry, np.int64(action), fixed)
-                    best = _better(best, worth, mix(lots + np.uint64(action)), action)
-    for action in range(whole, mask.size):
-        if mask[action]:
-            worth = _worth(s, style, colour, cost, home, ferry, np.int64(action), fixed)
-            best = _better(best, worth, mix(lots + np.uint64(action)), action)
+    if s.stage == ORDER:
+        best = _best_across(s, style, colour, maps, mask, lots, best, fixed)
+    sail, explore = np.int64(fixed.first[SAIL]), np.int64(fixed.first[EXPLORE])
+    best = _best_of(s, style, colour, maps, mask[:sail], np.int64(0), lots, best, fixed)
+    best = _best_of(s, style, colour, maps, mask[explore:], explore, lots, best, fixed)
     return best[2]
 
 
+@kernel
+def _set_maps(s: State, style: Style, colour: Int, maps: State, fixed: State) -> None:
+    """Write the costs of all places: `cost`, and `home` and `ferry` if a decision reads them."""
+    by_land, by_sea, land, sea = maps.by_land, maps.by_sea, maps.land, maps.sea
+    set_tolls(s, style, colour, by_land, by_sea, fixed)
+    set_goals(s, style, colour, maps.cost, fixed)
+    spread_costs(s, by_land, by_sea, maps.cost, land, sea, fixed)
+    if s.reserve[colour] >= style[HUNGRY] and payable_gold(s, colour) > 0:
+        set_markets(s, colour, maps.home, fixed)
+        spread_costs(s, by_land, by_sea, maps.home, land, sea, fixed)
+    elif s.stage == NUMBER_GOLD:
+        set_markets(s, colour, maps.home, fixed)
+    if set_landings(s, colour, maps.cost, maps.ferry, fixed):
+        spread_costs(s, by_land, by_sea, maps.ferry, land, sea, fixed)
+
+
+@kernel
+def _best_across(
+    s: State,
+    style: Style,
+    colour: Int,
+    maps: State,
+    mask: Mask,
+    lots: Int,
+    best: Best,
+    fixed: State,
+) -> Best:
+    """Return the best of `best` and the legal moves, attacks and voyages.
+
+    At each border of a place with bands of the colour, at most one of the three is legal.
+    """
+    for first in range(0, 2 * TERRITORIES, TERRITORIES):
+        manned = manned_by(s, colour, first) & (-1 if first else ALL_LAND)
+        while manned:
+            place = first + lowest(manned)
+            manned &= manned - 1
+            for to_sea in range(2):
+                borders = fixed.sea_borders if to_sea else fixed.land_borders
+                for border in range(borders[place], borders[place + 1]):
+                    move, attack = fixed.first[MOVE] + border, fixed.first[ATTACK] + border
+                    sail = fixed.first[SAIL] + border - fixed.sea_borders[TERRITORIES]
+                    if mask[move]:
+                        worth = _worth_of_move(s, style, colour, maps, place, border, fixed)
+                        best = _better(best, worth, lots, move)
+                    elif mask[attack]:
+                        worth = _worth_of_attack(s, style, colour, maps, place, border, fixed)
+                        best = _better(best, worth, lots, attack)
+                    elif first and to_sea and mask[sail]:
+                        worth = _worth_of_sail(s, style, colour, maps, place, border, fixed)
+                        best = _better(best, worth, lots, sail)
+    return best
+
+
+@kernel
+def _best_of(
+    s: State,
+    style: Style,
+    colour: Int,
+    maps: State,
+    mask: Mask,
+    first: Int,
+    lots: Int,
+    best: Best,
+    fixed: State,
+) -> Best:
+    """Return the best of `best` and the legal actions of a part of the mask.
+
+    The part begins at action `first`. It has no moves, attacks or voyages.
+    """
+    whole = mask.size - mask.size % 8
+    for begin in range(0, whole, 8):
+        if eight_bytes(mask, begin):  # most actions are illegal, so skip eight at a time
+            for i in range(begin, begin + 8):
+                if mask[i]:
+                    worth = _worth(s, style, colour, maps, first + i, fixed)
+                    best = _better(best, worth, lots, first + i)
+    for i in range(whole, mask.size):
+        if mask[i]:
+            worth = _worth(s, style, colour, maps, first + i, fixed)
+            best = _better(best, worth, lots, first + i)
+    return best
+
+
 @inlined
-def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tuple[Int, Int, Int]:
-    """Return the better of `best` and an action, as (score, random number for ties, action)."""
+def _better(best: Best, worth: Int, lots: Int, action: Int) -> Best:
+    """Return the better of `best` and an action."""
+    lot = mix(lots + np.uint64(action))
     if worth > best[0] or (worth == best[0] and lot > best[1]):
-        return worth, lot, np.int64(action)
+        return np.int64(worth), lot, np.int64(action)
     return best
 
 
@@ -210,9 +284,8 @@ def row_of(s: State, number: Int, colour: Int, fixed: State) -> Int:
 @kernel
 def _stance(s: State, colour: Int, fixed: State) -> Int:
     """Return the stance (situation) of a colour, one of those in `style_columns`."""
-    for other in range(FOUR):
-        if s.claims[other] != NO_CLAIM and is_enemy(s, colour, other):
-            return ALARMED
+    if enemies_claim(s, colour):
+        return ALARMED
     if in_victory(s, colour, fixed):
         return AHEAD
     if s.turn < EARLY_ROUNDS * colours_playing(s):
@@ -225,46 +298,37 @@ def _stance(s: State, colour: Int, fixed: State) -> Int:
 
 
 @kernel
-def _worth(
-    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, action: Int, fixed: State
-) -> Int:
-    """Return the score of an action. A higher score is better. The score of `end` is 0."""
+def _worth(s: State, style: Style, colour: Int, maps: State, action: Int, fixed: State) -> Int:
+    """Return the score of an action that is not a move, voyage or attack. The score of `end` is 0.
+
+    A higher score is better.
+    """
     family = family_of(action, fixed)
     number = action - fixed.first[family]
-    if family == MOVE:
-        return _worth_of_move(s, style, colour, cost, home, ferry, number, fixed)
-    if family == SAIL:
-        return _worth_of_sail(
-            s, style, colour, cost, home, ferry, fixed.sea_borders[TERRITORIES] + number, fixed
-        )
-    if family == ATTACK:
-        return _worth_of_attack(s, style, colour, cost, number, fixed)
     if family == LAUNCH:
-        return _worth_of_launch(s, style, colour, cost, number, fixed)
+        return _worth_of_launch(s, style, colour, maps, number, fixed)
     if family == EXPLORE:
-        return _worth_of_exploring(style, cost, CENTRAL + number)
+        return _worth_of_exploring(style, maps, CENTRAL + number)
     if family == DISCOVERY:
-        return _worth_of_exploring(style, cost, CENTRAL + number) + 2
-    if family == COUNT:
-        return _worth_of_count(s, style, colour, cost, home, ferry, number, fixed)
+        return _worth_of_exploring(style, maps, CENTRAL + number) + 2
     if family >= LEVY:
-        return _worth_of_placing(s, style, colour, cost, family, number, fixed)
+        return _worth_of_placing(s, style, colour, maps, family, number, fixed)
     if family == CONVERT:
         return style[CONVERT_WORTH]
     if family == GOLD:
-        return number if home[s.target] < home[s.origin] else -number
+        return number if maps.home[s.target] < maps.home[s.origin] else -number
     if family == SHIP:
-        return -cost[city_place(number, fixed)]
+        return -maps.cost[city_place(number, fixed)]
     return -1 if family == SCUTTLE else 0
 
 
 @kernel
 def _worth_of_placing(
-    s: State, style: Style, colour: Int, cost: Any, family: Any, number: Int, fixed: State
+    s: State, style: Style, colour: Int, maps: State, family: Any, number: Int, fixed: State
 ) -> Int:
     """Return the score of enrolling, buying, playing a card, or placing bands or tribes."""
     if family == LEVY:
-        return -cost[number]
+        return -maps.cost[number]
     if family == ENROL:
         return style[ENROL_WORTH]
     if family == BUY:
@@ -274,7 +338,7 @@ def _worth_of_placing(
     if family == GOLD_MINE:
         return _worth_of_mine(s, colour, number, fixed)
     if family == SHIPYARD:
-        return 20 - cost[city_place(number, fixed)] // 4
+        return 20 - maps.cost[city_place(number, fixed)] // 4
     if family == MUTINY:
         return 78 + s.bands[TERRITORIES + number]
     if family == PLAY:
@@ -286,30 +350,30 @@ def _worth_of_placing(
 
 @kernel
 def _worth_of_move(
-    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int, fixed: State
+    s: State, style: Style, colour: Int, maps: State, place: Int, border: Int, fixed: State
 ) -> Int:
     """Return the score of a move. It is high for taking a territory or coming nearer to a goal."""
-    place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
-    if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == FERRYING:
+    to = np.int64(fixed.border_to[border])
+    empty_ship = to >= TERRITORIES and s.bands[to] == 0
+    if empty_ship and maps.ferry[to] < FAR and s.bands[place] == FERRYING:
         return 8  # one band crews a ship that fetches other bands
-    if s.bands[place] <= _garrison(s, style, place, colour, home, fixed):
+    if s.bands[place] <= _garrison(s, style, place, colour, maps, fixed):
         return -1
-    nearer = np.int64(cost[place]) - cost[to]
-    if to < TERRITORIES and not is_own(s, to, colour) and cost[to] <= style[TAKE]:
-        return style[TAKE_WORTH] - cost[to]
-    if is_ferry(s, place, ferry):
+    nearer = np.int64(maps.cost[place]) - maps.cost[to]
+    if to < TERRITORIES and not is_own(s, to, colour) and maps.cost[to] <= style[TAKE]:
+        return style[TAKE_WORTH] - maps.cost[to]
+    if is_ferry(s, place, maps.ferry):
         return -1
-    if is_treasure(s, style, place, colour, home):
+    if is_treasure(s, style, place, colour, maps.home):
         ashore = place < TERRITORIES or to < TERRITORIES
-        return (
-            style[TREASURE_WORTH] + 2 * s.gold[place] if ashore and home[to] < home[place] else -1
-        )
+        homewards = ashore and maps.home[to] < maps.home[place]
+        return style[TREASURE_WORTH] + 2 * s.gold[place] if homewards else -1
     if nearer <= 0:
         joins = s.bands[place] == 1 and s.bands[to] > 0 and nearer >= -style[STEP]
         return style[JOIN_WORTH] if joins and to < TERRITORIES else -1
     bands = min(np.int64(s.bands[place]), room(s, to))
     worth = style[MOVE_WORTH] + nearer + style[MOVE_BANDS] * min(bands, SHIP_ROOM)
-    in_reach = np.int64(cost[to]) <= style[STEP] * s.coups[s.raid]
+    in_reach = np.int64(maps.cost[to]) <= style[STEP] * s.coups[s.raid]
     return worth + (style[IN_REACH] if in_reach else 0)
 
 
@@ -323,13 +387,13 @@ def _holds_post(s: State, place: Int, colour: Int, fixed: State) -> Int:
 
 
 @kernel
-def _garrison(s: State, style: Style, place: Int, colour: Int, home: Any, fixed: State) -> Int:
+def _garrison(s: State, style: Style, place: Int, colour: Int, maps: State, fixed: State) -> Int:
     """Return the number of bands that should stay on a place."""
     if place < CENTRAL:
         return _garrison_of_city(s, style, place, colour, fixed)
     if not _holds_post(s, place, colour, fixed) or gives_way(s, colour, fixed):
         return 0
-    return 1 if is_treasure(s, style, place, colour, home) else garrison_of(s, style)
+    return 1 if is_treasure(s, style, place, colour, maps.home) else garrison_of(s, style)
 
 
 @kernel
@@ -344,7 +408,7 @@ def _garrison_of_city(s: State, style: Style, place: Int, colour: Int, fixed: St
 
 @kernel
 def _worth_of_sail(
-    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int, fixed: State
+    s: State, style: Style, colour: Int, maps: State, place: Int, border: Int, fixed: State
 ) -> Int:
     """Return the score of sailing, or -1 if the ship does not come nearer to its target.
 
@@ -352,19 +416,19 @@ def _worth_of_sail(
     and any other ship to a goal. Of the ships that sail to a goal, those with more bands score
     higher.
     """
-    place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
-    if is_ferry(s, place, ferry):
-        return style[FERRY_WORTH] if ferry[to] < ferry[place] else -1
-    if is_treasure(s, style, place, colour, home):
-        return 30 + 2 * s.gold[place] if home[to] < home[place] else -1
-    nearer = np.int64(cost[place]) - cost[to]
+    to = np.int64(fixed.border_to[border])
+    if is_ferry(s, place, maps.ferry):
+        return style[FERRY_WORTH] if maps.ferry[to] < maps.ferry[place] else -1
+    if is_treasure(s, style, place, colour, maps.home):
+        return 30 + 2 * s.gold[place] if maps.home[to] < maps.home[place] else -1
+    nearer = np.int64(maps.cost[place]) - maps.cost[to]
     return style[SAIL_WORTH] + nearer + style[SAIL_BANDS] * s.bands[place] if nearer > 0 else -1
 
 
 @kernel
-def _worth_of_exploring(style: Style, cost: Any, territory: Int) -> Int:
+def _worth_of_exploring(style: Style, maps: State, territory: Int) -> Int:
     """Return the score of exploring a territory. It is higher near the goals."""
-    return style[EXPLORE_WORTH] - cost[territory] * style[EXPLORE_COST] // 4
+    return style[EXPLORE_WORTH] - maps.cost[territory] * style[EXPLORE_COST] // 4
 
 
 @kernel
@@ -402,29 +466,29 @@ def _defeated_by(attackers: Int, fixed: State) -> Int:
 
 @kernel
 def _worth_of_attack(
-    s: State, style: Style, colour: Int, cost: Any, border: Int, fixed: State
+    s: State, style: Style, colour: Int, maps: State, place: Int, border: Int, fixed: State
 ) -> Int:
     """Return the score of an attack.
 
     The score is negative at bad odds, and against tribes on a place that is neither near a goal nor
     nearer to one.
     """
-    place, to = border_from(border, fixed), np.int64(fixed.border_to[border])
+    to = np.int64(fixed.border_to[border])
     attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
     if impatience(s) > 0:
         attackers = _bands_around(s, colour, to, fixed)
     odds = _defeated_by(attackers, fixed) - defenders
-    goal = cost[to] < cost[place] or cost[to] <= style[NEAR]
+    goal = maps.cost[to] < maps.cost[place] or maps.cost[to] <= style[NEAR]
     wanted = style[ODDS] - impatience(s)
     if odds < wanted or not (goal or s.bands[to] > 0):
         return -1
     worth = style[FIGHT_GOAL] if goal else style[FIGHT_OTHER]
-    return worth + min(odds, style[MOST_ODDS]) - cost[to] // 4
+    return worth + min(odds, style[MOST_ODDS]) - maps.cost[to] // 4
 
 
 @kernel
 def _worth_of_launch(
-    s: State, style: Style, colour: Int, cost: Any, number: Int, fixed: State
+    s: State, style: Style, colour: Int, maps: State, number: Int, fixed: State
 ) -> Int:
     """Return the score of a launch. It grows with the number of bands that wait for a ship.
 
@@ -443,30 +507,27 @@ def _worth_of_launch(
     return (
         style[LAUNCH_WORTH]
         + style[LAUNCH_BANDS] * min(waiting, SHIP_ROOM)
-        + (cost[place] - cost[square])
+        + (maps.cost[place] - maps.cost[square])
     )
 
 
 @kernel
-def _worth_of_count(
-    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, n: Int, fixed: State
-) -> Int:
-    """Return the score of moving `n` bands.
+def _bands_to_move(s: State, style: Style, colour: Int, maps: State, fixed: State) -> Int:
+    """Return the number of bands to move.
 
-    The best number is all bands except those that should stay. A lower number is best when the
-    bands carry gold home, or when the target is not nearer to a goal.
+    This is all bands except those that should stay. It is lower if the bands carry gold home, or if
+    the target is not nearer to a goal.
     """
     origin, target = np.int64(s.origin), np.int64(s.target)
-    stay: Int = np.int64(_garrison(s, style, origin, colour, home, fixed))
-    if origin >= TERRITORIES and ferry[origin] < FAR:
+    stay: Int = np.int64(_garrison(s, style, origin, colour, maps, fixed))
+    if origin >= TERRITORIES and maps.ferry[origin] < FAR:
         stay = 1  # the crew of a ship that fetches other bands
-    stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
-    wanted = s.bands[origin] - stay
-    if is_treasure(s, style, origin, colour, home) and home[target] < home[origin]:
+    wanted = min(s.bands[origin] - stay, most_bands(s))
+    if is_treasure(s, style, origin, colour, maps.home) and maps.home[target] < maps.home[origin]:
         wanted = min(wanted, CARAVAN - 1)
-    elif cost[target] >= cost[origin]:
+    elif maps.cost[target] >= maps.cost[origin]:
         wanted = min(wanted, style[PASSING])  # to take a territory on the way, or to crew a ferry
-    return -abs(n - wanted)
+    return max(wanted, 1)
 
 
 @kernel
