@@ -18,7 +18,9 @@ from armarl import armada_v0, load_policy
 from armarl.games.armada.actions import ATTACK
 from armarl.games.armada.chart.loading import load_chart
 from armarl.games.armada.dice import STANDARD, Dice, DiceError, load_dice
+from armarl.games.armada.scripted.distance_maps import SCRATCH
 from armarl.games.armada.scripted.greedy import _worth_of_attack
+from armarl.games.armada.state import border_from
 from armarl.games.armada.styles import STYLES
 from armarl.games.make_game import make_game, restore_game
 from armarl.policies.policy_checks import PolicyError
@@ -296,8 +298,10 @@ def test_the_scripted_player_considers_the_dice() -> None:
         table.legal()
         game, states = table.match.game, table.match.states
         border = game.actions.id(f"attack {a} {b}") - int(game.fixed["first"][ATTACK])
-        cost = np.zeros(states[0]["bands"].size, np.int8)
-        worths[name] = _worth_of_attack(states[0], STYLES[0], np.int64(0), cost, border, game.fixed)
+        maps, place = np.zeros(1, SCRATCH)[0], border_from(border, game.fixed)
+        worths[name] = _worth_of_attack(
+            states[0], STYLES[0], np.int64(0), maps, place, border, game.fixed
+        )
     assert worths["standard"] > 0 > worths["losses"]
 
 
