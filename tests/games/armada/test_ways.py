@@ -72,6 +72,24 @@ def test_costs_are_those_of_the_cheapest_ways(players):
     assert changed > 100
 
 
+def test_costs_from_goals_at_sea_are_those_of_the_cheapest_ways():
+    """Regression: squares among the first 64 places counted twice, so last costs were missing."""
+    game = make_game("armada", players=2)
+    fixed, (states, _) = game.fixed, tiny.positions(game, 30)
+    rng = np.random.default_rng(0)
+    for s in states:
+        colour = acting_colour(s)
+        style = STYLES[row_of(s, 0, colour, fixed)]
+        by_land, by_sea = np.zeros_like(s["gold"]), np.zeros_like(s["gold"])
+        set_tolls(s, style, colour, by_land, by_sea, fixed)
+        cost = np.full_like(by_land, FAR)
+        cost[rng.integers(TERRITORIES, s["places"], size=6)] = rng.integers(9, size=6)
+        wanted = cheapest(s, fixed, by_land, by_sea, cost)
+        scratch = (np.zeros(FAR + 1, np.int64) for _ in range(2))
+        spread_costs(s, by_land, by_sea, cost, *scratch, fixed)
+        np.testing.assert_array_equal(cost, wanted)
+
+
 def scripted_positions(game):
     """Return positions from games between greedy players."""
     states, player = game.new_states(np.arange(12)), GreedyPlayer(game)

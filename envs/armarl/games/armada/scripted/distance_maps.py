@@ -16,6 +16,7 @@ from armarl.compiler.record_types import record_type
 from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import ALL_CITIES, CENTRAL, TERRITORIES
 from armarl.games.armada.chart.loading import CITIES
+from armarl.games.armada.rules.legal_orders import ALL_LAND
 from armarl.games.armada.rules.scoring import CITIES_ASKED, in_victory
 from armarl.games.armada.state import (
     ALL_POSTS,
@@ -327,7 +328,7 @@ def spread_costs(
     """
     land[:] = 0
     sea[:] = 0
-    goals = _below_far(cost, 0)
+    goals = _below_far(cost, 0) & ALL_LAND
     while goals:
         place = lowest(goals)
         goals &= goals - 1
@@ -366,7 +367,7 @@ def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any, fi
 
     Both costs include the fight against defenders. The cost from land includes boarding a ship.
     """
-    # Most territories have neither defenders nor secrets, and most squares have no ship.
+    # Most territories are explored and have no defenders, and most squares have no ship.
     by_land[:TERRITORIES] = style[STEP]
     by_land[TERRITORIES:] = min(style[STEP] + STRANDED, FAR)
     by_sea[:] = style[STEP]
