@@ -27,7 +27,6 @@ from armarl.games.armada.state import (
     NO_CLAIM,
     NOBODY,
     PLACE_ROOM,
-    TRIBES,
     cities_owned,
     city_place,
     colours_playing,
@@ -80,8 +79,6 @@ PATIENCE = 12  # after every 12 rounds, garrisons are halved and worse odds are 
 # for a ship.
 CARAVAN = 3
 
-NO_PARTNER = np.int64(TRIBES + 1)  # equals no value of the field `owner`
-
 # The fields are sorted by width, the widest first, so that the record has no gaps.
 SCRATCH = record_type(
     [
@@ -116,15 +113,6 @@ def is_partners(s: State, place: Int, colour: Int) -> Int:
 
 
 @kernel
-def partner_of(s: State, colour: Int) -> Int:
-    """Return the other colour of a colour's player, or NO_PARTNER."""
-    for other in range(FOUR):
-        if other != colour and not is_enemy(s, colour, other):
-            return other
-    return NO_PARTNER
-
-
-@kernel
 def claimed(s: State, place: Int, colour: Int) -> Int:
     """Return whether an enemy that has claimed victory owns a place."""
     owner = np.int64(s.owner[place])
@@ -144,12 +132,9 @@ def enemies_claim(s: State, colour: Int) -> Int:
 def set_goals(s: State, style: Style, colour: Int, cost: Any, fixed: State) -> None:
     """Write the cost of each goal to `cost`, and FAR at all other places."""
     cost[:] = FAR
-    partner = partner_of(s, colour)
     for territory in range(CENTRAL, TERRITORIES):
-        owner = np.int64(s.owner[territory])
-        cost[territory] = style[LAND_GOAL]
-        if owner == colour or owner == partner:  # noqa: SIM109 - Numba
-            cost[territory] = FAR
+        if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
+            cost[territory] = style[LAND_GOAL]
     _set_home_goals(s, style, colour, cost, fixed)
     for city in range(ALL_CITIES):
         place = city_place(city, fixed)

@@ -207,29 +207,46 @@ def _best_across(
     best: Best,
     fixed: State,
 ) -> Best:
-    """Return the best of `best` and the legal moves, attacks and voyages.
-
-    At each border of a place with bands of the colour, at most one of the three is legal.
-    """
+    """Return the best of `best` and the legal moves, attacks and voyages."""
     for first in range(0, 2 * TERRITORIES, TERRITORIES):
         manned = manned_by(s, colour, first) & (-1 if first else ALL_LAND)
         while manned:
             place = first + lowest(manned)
             manned &= manned - 1
-            for to_sea in range(2):
-                borders = fixed.sea_borders if to_sea else fixed.land_borders
-                for border in range(borders[place], borders[place + 1]):
-                    move, attack = fixed.first[MOVE] + border, fixed.first[ATTACK] + border
-                    sail = fixed.first[SAIL] + border - fixed.sea_borders[TERRITORIES]
-                    if mask[move]:
-                        worth = _worth_of_move(s, style, colour, maps, place, border, fixed)
-                        best = _better(best, worth, lots, move)
-                    elif mask[attack]:
-                        worth = _worth_of_attack(s, style, colour, maps, place, border, fixed)
-                        best = _better(best, worth, lots, attack)
-                    elif first and to_sea and mask[sail]:
-                        worth = _worth_of_sail(s, style, colour, maps, place, border, fixed)
-                        best = _better(best, worth, lots, sail)
+            best = _best_from(s, style, colour, maps, mask, lots, best, place, fixed)
+    return best
+
+
+@inlined
+def _best_from(
+    s: State,
+    style: Style,
+    colour: Int,
+    maps: State,
+    mask: Mask,
+    lots: Int,
+    best: Best,
+    place: Int,
+    fixed: State,
+) -> Best:
+    """Return the best of `best` and the legal moves, attacks and voyages from a place.
+
+    At each border, at most one of the three is legal.
+    """
+    for to_sea in range(2):
+        borders = fixed.sea_borders if to_sea else fixed.land_borders
+        for border in range(borders[place], borders[place + 1]):
+            move, attack = fixed.first[MOVE] + border, fixed.first[ATTACK] + border
+            sail = fixed.first[SAIL] + border - fixed.sea_borders[TERRITORIES]
+            if mask[move]:
+                worth = _worth_of_move(s, style, colour, maps, place, border, fixed)
+                best = _better(best, worth, lots, move)
+            elif mask[attack]:
+                worth = _worth_of_attack(s, style, colour, maps, place, border, fixed)
+                best = _better(best, worth, lots, attack)
+            elif to_sea and place >= TERRITORIES and mask[sail]:
+                worth = _worth_of_sail(s, style, colour, maps, place, border, fixed)
+                best = _better(best, worth, lots, sail)
     return best
 
 
