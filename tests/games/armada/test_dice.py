@@ -18,8 +18,8 @@ from armarl import armada_v0, load_policy
 from armarl.games.armada.actions import ATTACK
 from armarl.games.armada.chart.loading import load_chart
 from armarl.games.armada.dice import STANDARD, Dice, DiceError, load_dice
+from armarl.games.armada.scripted.action_scores import worth_of_attack
 from armarl.games.armada.scripted.distance_maps import SCRATCH
-from armarl.games.armada.scripted.greedy import _worth_of_attack
 from armarl.games.armada.state import border_from
 from armarl.games.armada.styles import STYLES
 from armarl.games.make_game import make_game, restore_game
@@ -299,7 +299,7 @@ def test_the_scripted_player_considers_the_dice() -> None:
         game, states = table.match.game, table.match.states
         border = game.actions.id(f"attack {a} {b}") - int(game.fixed["first"][ATTACK])
         maps, place = np.zeros(1, SCRATCH)[0], border_from(border, game.fixed)
-        worths[name] = _worth_of_attack(
+        worths[name] = worth_of_attack(
             states[0], STYLES[0], np.int64(0), maps, place, border, game.fixed
         )
     assert worths["standard"] > 0 > worths["losses"]

@@ -1,8 +1,8 @@
 """Styles of Armada's scripted player: its goals, its garrisons and its readiness to fight.
 
-The module `distance_maps` computes the costs of places, and `greedy` computes the scores of
-actions. The numbers that both use are here, except those of the style admiral. `style_columns`
-explains the numbers.
+The module `distance_maps` computes the costs of places, `action_scores` computes the scores of
+actions, and `greedy` chooses the action. The numbers that they use are here, except those of the
+style admiral. `style_columns` explains the numbers.
 """
 
 from __future__ import annotations
