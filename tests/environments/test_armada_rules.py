@@ -83,6 +83,42 @@ def test_ada_32_shipyard_in_the_first_turn_of_three(seed: int) -> None:
     assert offered(env, "play shipyard") == set()
 
 
+def test_ada_32_shipyard_after_a_ship_was_scuttled() -> None:
+    table = Table(3, "orange", cards=True)
+    table.hand(0, "shipyard")
+    squares = [place for place in table.near if place not in table.chart][:5]
+    for square in squares:
+        table.sea(square)
+    city, home = table.cities("green")[0], table.home("green")
+    table.put(city, "green", 1, ship=True)
+    env = environment(table)
+    assert offered(env, "play shipyard") == set()
+    play(env, f"scuttle {city}")
+    assert env.describe()["box"] == 3
+    ports = {f"play shipyard {name}" for name in table.cities("green")}
+    assert offered(env, "play shipyard") == ports
+    play(env, f"play shipyard {city}")
+    assert env.describe()["territories"][city]["ship"]
+    assert env.describe()["box"] == 2
+    assert home not in ports
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_ada_32_a_strategist_takes_the_last_card_looked_at(players: int) -> None:
+    table = Table(players, "orange" if players == 3 else None, cards=True)
+    table.hand(0, "strategist")
+    env = environment(table)
+    play(env, "play strategist", "peek", "peek")
+    looked = env.describe(0)["pending"]["looked"]
+    assert len(looked) == 3
+    assert env.describe(1)["pending"]["looked"] is None
+    assert offered(env, "take") == {"take"}
+    play(env, "take")
+    view = env.describe()
+    assert view["hands"][0] == looked[2:]
+    assert view["turn"]["coups"] == 7
+
+
 def test_ada_28_claims() -> None:
     table = Table()
     centre = table.post("Centre")
@@ -94,10 +130,12 @@ def test_ada_28_claims() -> None:
     at = env.game.observation.slices["claim"]
     claims = lambda agent: env.observe(agent)["observation"][at].tolist()  # noqa: E731
     play(env, f"move {beside} {centre}")
-    assert env.describe()["claims"] == ["green"]
+    assert env.describe()["claims"] == env.describe()["new_claims"] == ["green"]
     assert claims("player_0") == [0.5, 0, 0, 0]
     play(env, "end")
     assert not is_over(env)
+    assert env.describe()["claims"] == ["green"]
+    assert env.describe()["new_claims"] == []
     assert claims("player_0") == [1, 0, 0, 0]
     play(env, "end", "end", "end", "end")
     assert env.describe()["result"]["winners"] == [0]
@@ -129,14 +167,37 @@ def test_ada_28_every_claim_of_a_game() -> None:
     assert laid
 
 
-@pytest.mark.parametrize(("gold", "winners"), [(0, [0]), (1, None)])
-def test_ada_29_the_last_bands(gold: int, winners: list[int] | None) -> None:
-    table = Table()
+@pytest.mark.parametrize("players", [2, 4])
+def test_ada_28_a_claim_that_does_not_hold_is_withdrawn(players: int) -> None:
+    table = Table(players)
+    north = table.post("North")
+    beside = table.inland(north)[0]
+    table.own("green", [table.post("Centre"), north, table.post("East")])
+    table.put(beside, "raspberry", 1)
+    table.claims = ["green"]
+    table.turn("raspberry", number=1)
+    env = environment(table)
+    play(env, f"move {beside} {north}", "end", "end", "end")
+    view = env.describe()
+    assert view["turn"]["colour"] == "green"
+    assert view["claims"] == ["green"]
+    play(env, "end")
+    assert not is_over(env)
+    assert env.describe()["claims"] == []
+
+
+@pytest.mark.parametrize("left", ["nothing", "gold", "card", "enrolment"])
+def test_ada_29_the_last_bands(left: str) -> None:
+    table = Table(cards=True, enrolment=left == "enrolment")
     a, b = table.plain_neighbours("green")
     for colour in COLOURS[1:]:
         table.put(table.home(colour), colour, 0)
+        if left == "enrolment" and colour != "orange":
+            table.own("green", table.lair(colour)[:4])  # green cannot enrol there
     table.put(a, "green", 5)
-    table.put(b, "orange", 1, gold=gold)
+    table.put(b, "orange", 1, gold=int(left == "gold"))
+    table.hand(3, *(["gold-mine"] if left == "card" else []))
+    winners = [0] if left == "nothing" else None
     env = environment(table)
     while not is_over(env) and env.describe()["territories"][b]["bands"]:
         play(env, f"attack {a} {b}")

@@ -18,7 +18,7 @@ OURS = [variant for variant in GOLDEN if variant not in KUHN_POKER]
 # A description does not contain chance, or the effects of an unfinished chain of decisions.
 UNTOLD = {
     "armadora": {"rng", "looking_at"},
-    "armada": {"rng", "die", "face", "claims", "target", "due", "count", "used", "asked", "idle"},
+    "armada": {"rng", "die", "face", "target", "due", "count", "used", "asked", "idle"},
 }
 OVER = {"to_move"}  # no player is to move
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from copy import deepcopy
+from dataclasses import replace
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -275,6 +276,22 @@ def test_lairs_are_put_in_play_order_whatever_their_order_in_the_file() -> None:
     chart = load_chart(plain)
     assert [t.name for t in chart.territories[:7]] == ["G7", "G6", "G5", "G4", "G3", "G2", "G1"]
     assert chart.territories[-1].name == "C1"
+
+
+def test_a_changed_chart_is_checked_again() -> None:
+    """Regression: a `Chart` was used as it was, with the text of the chart that it came from."""
+    other = replace(CHART, borders=CHART.borders[:-1])
+    assert load_chart(other) == other
+    assert load_chart(other).text is None
+    assert make_game("armada", chart=other).options["chart"] == other.as_dict()
+    post = next(t for t in CHART.territories if t.post)
+    for territory, says in (
+        (replace(post, post=None), "post"),
+        (replace(post, name="G1"), "twice"),
+    ):
+        there = tuple(territory if t == post else t for t in CHART.territories)
+        with pytest.raises(ChartError, match=says):
+            load_chart(replace(CHART, territories=there))
 
 
 def test_borders_can_be_corrected_in_the_file() -> None:

@@ -12,7 +12,7 @@ import pytest
 from armarl.core.pictures.picture import Scene
 from armarl.games.armada.chart.loading import CENTRAL, COLOURS, STANDARD, Chart, load_chart
 from armarl.games.armada.drawing.picture import draw_chart, picture
-from armarl.games.armada.state import CLAIM_DUE, NEW_CLAIM, ORDER
+from armarl.games.armada.state import ORDER
 from armarl.games.armada.text.drawing import draw, turn_line
 from armarl.games.armada.text.explain import asked as asked_of
 from armarl.games.make_game import make_game
@@ -51,6 +51,7 @@ def view() -> dict:
         "to_move": 0,
         "deck_size": 30,
         "claims": ["green", "blue"],
+        "new_claims": ["green"],
         "reserve": dict.fromkeys(COLOURS, 32),
         "supply": {"gold": 47, "tribes": 7},
         "box": 1,
@@ -109,12 +110,7 @@ def test_the_places_of_the_last_order_are_outlined() -> None:
         assert any(f'data-place="{name}"' in svg for svg in outlined)
 
 
-ORDERS = {
-    "stage": ORDER,
-    "order": -1,
-    "colour": [0, -1],  # green's turn
-    "claims": [NEW_CLAIM, 0, CLAIM_DUE, 0],
-}  # the fields of a state that the text needs
+ORDERS = {"stage": ORDER, "order": -1}  # the fields of a state that the text needs
 
 
 def test_the_text_says_what_is_to_be_decided() -> None:

@@ -159,12 +159,12 @@ def test_ada_28_a_claim_is_laid_during_the_turn() -> None:
     table, move = one_step_from_victory("green")
     assert table.view["claims"] == []
     table.play(move)
-    assert table.view["claims"] == ["green"]
+    assert table.view["claims"] == table.view["new_claims"] == ["green"]
     assert observed_claims(table, 0) == [1, 0, 0, 0]  # not judged at the end of this turn
     assert observed_claims(table, 1) == [0, 0, 0, 1]
     table.play("end")
     assert table.winners is None
-    assert table.view["claims"] == ["green"]
+    assert (table.view["claims"], table.view["new_claims"]) == (["green"], [])
     assert observed_claims(table, 1) == [0, 0, 0, 2]
     table.play("end", "end", "end")
     assert observed_claims(table, 0) == [2, 0, 0, 0]  # judged at the end of this turn
@@ -413,6 +413,20 @@ def told(table: Table, action: str = "end", **more: Any) -> str:
     )
 
 
+def test_ada_28_a_description_tells_a_new_claim_from_a_due_one() -> None:
+    """Regression: `state_from` made a claim due that was new, so a player could win too early."""
+    table, move = one_step_from_victory("green")
+    table.play(move)
+    game = table.match.game
+    new = game.state_from(game.describe(table.match.states[0]))
+    due = game.state_from(game.describe(table.match.states[0]) | {"new_claims": []})
+    for state, winners in ((new, None), (due, [0])):
+        states = np.full(1, state)
+        game.apply(states, np.arange(1), np.array([game.actions.id("end")]))
+        result = game.describe(states[0])["result"]
+        assert (result and result["winners"]) == winners
+
+
 def test_the_end_of_a_game_is_told_with_its_reason() -> None:
     table = Table()
     table.own("green", [table.post(name) for name in ("Centre", "North", "East")])
@@ -437,5 +451,22 @@ def test_a_claim_of_a_player_that_is_out_is_no_reason() -> None:
     table.claims = ["orange"]
     table.put(a, "green", 2)
     table.put(b, "orange", 1)
+    said = told(table, f"attack {a} {b}", dice=[("combat", 1)])
+    assert said == "player 0 wins: the others have nothing left to play with (ADA-29)."
+
+
+@pytest.mark.parametrize("claims", [[], ["green"]], ids=["new", "due"])
+def test_a_claim_of_the_winner_that_is_not_judged_is_no_reason(claims: list[str]) -> None:
+    """Regression: the reason was ADA-28 whenever the winner had a claim and was in victory."""
+    table, move = one_step_from_victory("green")
+    a, b = table.plain_neighbours("green")
+    for colour in COLOURS[1:]:
+        table.put(table.home(colour), colour, 0)
+    table.claims = claims
+    table.put(a, "green", 2)
+    table.put(b, "orange", 1)
+    table.play(move)
+    assert table.view["claims"] == ["green"]
+    assert table.view["new_claims"] == ([] if claims else ["green"])
     said = told(table, f"attack {a} {b}", dice=[("combat", 1)])
     assert said == "player 0 wins: the others have nothing left to play with (ADA-29)."

@@ -121,10 +121,14 @@ def test_arm_36_at_the_end_all_warriors_are_turned_face_up(players, peek):
     for seat in range(players):
         assert table.view(seat) != table.view()
         assert "?" in table.game.draw(table.states[0], seat)
+        assert "Warrior ? of" in table.game.draw_svg(table.states[0], seat)
     table.finish()
     for seat in range(players):
         assert table.view(seat) == table.view()
         assert "?" not in table.game.draw(table.states[0], seat)
+        svg = table.game.draw_svg(table.states[0], seat)
+        for words in ("a1: Warrior 3 of player 0", "b1: Warrior 2 of player 1"):
+            assert f"<title>{words}, placed face down</title>" in svg
     assert {square: w["value"] for square, w in table.warriors.items()} == {"a1": 3, "b1": 2}
     assert [sum(hand.values()) for hand in table.hands] == table.hand_sizes
     # Only the Goblin's Warriors were placed face up.

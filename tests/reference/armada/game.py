@@ -97,6 +97,7 @@ class Armada(Orders):
             "interrupted": None if self.interrupted is None else self._turn_view(self.interrupted),
             "pending": None if self.pending is None else dict(self.pending),
             "claims": [colour for colour in COLOURS if colour in self.claims],
+            "new_claims": [colour for colour in COLOURS if colour in self.laid_this_turn],
             "hands": [sorted(hand) for hand in self.hands],
             "hand_sizes": [len(hand) for hand in self.hands],
             "deck": list(self.deck),

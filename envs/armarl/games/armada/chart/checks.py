@@ -14,6 +14,7 @@ from armarl.games.armada.chart.geography import (
     COLOURS,
     ISLANDS,
     MOST_BORDERS,
+    MOST_LAUNCHES,
     MOST_SQUARES,
     POSTS,
     TERRITORIES_OF,
@@ -118,13 +119,18 @@ class Draft:
         raster = None
         if self.cells:
             raster = tuple(tuple(number[name] for name in row) for row in self.cells)
-        return Chart(
+        chart = Chart(
             tuple(territories),
             tuple(names[len(territories) :]),
             tuple((names[a], names[b]) for a, b in pairs),
             raster,
             self.text,
         )
+        check_most("sea squares", len(chart.sea), MOST_SQUARES)
+        check_most("borders", len(chart.borders), MOST_BORDERS)
+        ways = sum(len(chart.coast(place)) for lair in chart.cities for place in lair)
+        check_most("launches (a city and a sea square next to it)", ways, MOST_LAUNCHES)
+        return chart
 
     def _check_territories(self) -> None:
         for t, where in self.territories:

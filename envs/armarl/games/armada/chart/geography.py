@@ -60,7 +60,7 @@ class Territory:
 
 @dataclass(frozen=True)
 class Chart:
-    """A checked chart, made by `load_chart`.
+    """A chart. `load_chart` makes charts and checks them.
 
     Two charts are equal if their territories, sea squares and borders are equal. The map and the
     text are not compared.
@@ -71,9 +71,6 @@ class Chart:
         borders: each pair of contiguous places once (ADA-4), in the order of their place numbers.
         raster: place number of each cell of the map, row by row. None for a chart without a map.
         text: text of the chart file. None for a chart read from a mapping.
-
-    Raises:
-        ChartError: the chart has more sea squares, borders or launches than ADA-5 allows.
 
     Example:
         >>> from armarl.games.armada.chart.loading import load_chart
@@ -89,12 +86,6 @@ class Chart:
     borders: tuple[tuple[str, str], ...]
     raster: Raster | None = field(default=None, compare=False, repr=False)
     text: str | None = field(default=None, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        check_most("sea squares", len(self.sea), MOST_SQUARES)
-        check_most("borders", len(self.borders), MOST_BORDERS)
-        ways = sum(len(self.coast(place)) for lair in self.cities for place in lair)
-        check_most("launches (a city and a sea square next to it)", ways, MOST_LAUNCHES)
 
     @cached_property
     def places(self) -> tuple[str, ...]:

@@ -70,7 +70,8 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
     Args:
         source: None for the standard chart, the path of a chart file or of a `.json` file, the text
             of a chart file (a string of several lines), a mapping as `Chart.as_dict` returns it,
-            the same as JSON text, or a `Chart`, which is returned as it is.
+            the same as JSON text, or a `Chart`, which is checked again, because it may have been
+            changed since it was loaded.
 
     Raises:
         ChartError: the chart breaks ADA-1 to ADA-5 or cannot be read. The message says what is
@@ -88,7 +89,9 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
     if source is None:
         return _standard()
     if isinstance(source, Chart):
-        return source
+        if source.text is not None and (read := _read_text(source.text).checked()) == source:
+            return read
+        return _read_mapping(source.as_dict()).checked()
     if isinstance(source, Mapping):
         return _read_mapping(source).checked()
     if isinstance(source, str):

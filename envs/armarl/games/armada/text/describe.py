@@ -71,6 +71,7 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
     places = game.attributes["chart"].places
     over = s["stage"] == OVER
     hands = [_hand(s, p) if seat in (None, p) else None for p in range(game.players)]
+    claims = list(claims_of(s))
     return {
         "game": game.name,
         "version": game.version,
@@ -87,7 +88,8 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
         "turn": {**_turn(s, s["raid"]), "stage": stage_name(s["stage"])},
         "interrupted": _turn(s, 0) if s["raid"] else None,
         "pending": _pending(game, s, seat),
-        "claims": [claim.colour for claim in claims_of(s)],
+        "claims": [claim.colour for claim in claims],
+        "new_claims": [claim.colour for claim in claims if claim.new],
         "hands": hands,
         "hand_sizes": [int(size) for size in s["hand_size"][: game.players]],
         "deck": _deck(s) if seat is None else None,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from armarl.common.messages import counted
 from armarl.games.armada.chart.geography import CENTRAL, COLOURS, Chart, Raster, Territory
-from armarl.games.armada.text.claims import claims_of
 from armarl.games.armada.text.explain import asked
 
 if TYPE_CHECKING:
@@ -50,8 +49,7 @@ def draw(game: Game, state: State, seat: int | None) -> str:
     """
     view = game.describe(state, seat)
     chart: Chart = game.attributes["chart"]
-    new = {claim.colour for claim in claims_of(state) if claim.new}
-    captions = [*_captions(view, seat, new), turn_line(view) + asked(game, state)]
+    captions = [*_captions(view, seat), turn_line(view) + asked(game, state)]
     lines = [line for caption in captions for line in textwrap.wrap(caption, WIDTH)]
     return "\n".join([*_map(chart, view), *_territories(chart, view), *_ships(view), *lines])
 
@@ -164,7 +162,7 @@ def _ships(view: dict[str, Any]) -> list[str]:
     return textwrap.wrap("SHIPS  " + (", ".join(ships) or "none at sea"), WIDTH)
 
 
-def _captions(view: dict[str, Any], seat: int | None, new: set[str]) -> list[str]:
+def _captions(view: dict[str, Any], seat: int | None) -> list[str]:
     reserve = ", ".join(f"{colour} {bands}" for colour, bands in view["reserve"].items())
     supply = view["supply"]
     lines = [
@@ -172,7 +170,8 @@ def _captions(view: dict[str, Any], seat: int | None, new: set[str]) -> list[str
         f"{counted(view['box'], 'ship')}"
     ]
     for colour in view["claims"]:
-        judged = f"{colour}'s next turn ends" if colour in new else f"{colour}'s turn ends next"
+        new = colour in view["new_claims"]
+        judged = f"{colour}'s next turn ends" if new else f"{colour}'s turn ends next"
         lines.append(f"{colour} claims victory: it wins if it is in victory when {judged}")
     for player, size in enumerate(view["hand_sizes"] if view["options"]["cards"] else []):
         hand = view["hands"][player]

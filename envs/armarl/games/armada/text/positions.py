@@ -154,11 +154,14 @@ def _stages(s: Any, view: Description) -> list[int]:
 
 
 def _claims(s: Any, view: Description) -> Iterator[list[int]]:
-    """Yield the possible claims (ADA-28). The claim of the colour in turn may be new or due."""
-    colours = view.words("claims", COLOURS)
+    """Yield the possible claims (ADA-28).
+
+    Without the key `new_claims`, the claim of the colour in turn may be due or new.
+    """
+    colours, new = view.words("claims", COLOURS), view.words("new_claims", COLOURS)
     claims = [int(CLAIM_DUE) if colour in colours else 0 for colour in COLOURS]
-    yield claims
-    if claims[s["colour"][0]]:
+    yield [int(NEW_CLAIM) if c in new else old for c, old in zip(COLOURS, claims, strict=True)]
+    if "new_claims" not in view and claims[s["colour"][0]]:
         yield [int(NEW_CLAIM) if c == s["colour"][0] else old for c, old in enumerate(claims)]
 
 

@@ -11,7 +11,6 @@ from armarl.games.armada.chart.geography import POSTS, Chart
 from armarl.games.armada.rules.scoring import CITIES_ASKED, POSTS_ASKED
 from armarl.games.armada.state import LAIR_HELD
 from armarl.games.armada.text.claims import claim_in_words
-from armarl.games.armada.text.describe import colours_of
 from armarl.games.armada.text.holdings import holdings
 
 View = dict[str, Any]
@@ -257,15 +256,26 @@ def _outcome(scene: Scene, winners: list[int]) -> str:
     if not winners:
         return "The game is cut short (ADA-26, ADA-30), and nobody has won."
     name = listed([scene.names[winner] for winner in winners])
-    assert scene.before is not None
-    own = {colour for winner in winners for colour in colours_of(scene.view, winner)}
-    for colour in scene.before["claims"]:
-        if colour in own and (reasons := _victory(scene, colour)):
-            return (
-                f"{name} wins: {colour} claimed victory, and one turn later still owns {reasons} "
-                "(ADA-27, ADA-28)."
-            )
+    if reasons := _fulfilled(scene):
+        return (
+            f"{name} wins: {scene.view['turn']['colour']} claimed victory, and one turn later "
+            f"still owns {reasons} (ADA-27, ADA-28)."
+        )
     return f"{name} wins: the others have nothing left to play with (ADA-29)."
+
+
+def _fulfilled(scene: Scene) -> str:
+    """Return in words why a claim won the game, or "" if the game ended by ADA-29.
+
+    A claim is judged only when its colour's turn ends. Turns in which the colour can do nothing
+    end at once (ADA-26), so the last action can end several turns. After the first of them, only a
+    claim can win.
+    """
+    assert scene.before is not None
+    turn, before = scene.view["turn"], scene.before
+    ended = turn["number"] - (before["turn"]["number"] or 0)
+    was_due = turn["colour"] in before["claims"] and turn["colour"] not in before["new_claims"]
+    return _victory(scene, turn["colour"]) if ended > 1 or (ended and was_due) else ""
 
 
 def _victory(scene: Scene, colour: str) -> str:

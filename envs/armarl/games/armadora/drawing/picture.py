@@ -115,8 +115,12 @@ def signs(game: Game) -> tuple[Sign, ...]:
     badge = _shape(0, 15, "var(--a)", "var(--white)", 1.5)
     plus = '<path d="M-4.5 0H4.5M0 -4.5V4.5" stroke="#ffffff" stroke-width="2.6"/>'
     found = [
-        Sign(hidden, "A Warrior face down, in its player's colour and shape. ? hides its value."),
-        Sign(up, "A Warrior face up, with its value."),
+        Sign(
+            hidden,
+            "A Warrior that was placed face down, in its player's colour and shape. "
+            "? hides its value.",
+        ),
+        Sign(up, "A Warrior that was placed face up, with its value."),
         Sign(f'<g transform="scale(.62)">{_pile(5)}</g>', "A mine with this amount of gold."),
         Sign(f'<g transform="translate(0 -28) scale(.5)">{_palisade("")}</g>', "A palisade."),
         *(
@@ -262,7 +266,8 @@ def _square(scene: Scene, square: int, marked: set[str]) -> Part:
 def _words(scene: Scene, warrior: dict[str, Any]) -> str:
     value = warrior["value"]
     said = f"Warrior {'?' if value is None else value} of {scene.names[warrior['player']]}"
-    said += ", face up" if warrior["face_up"] else ", face down"
+    turned = scene.view["result"] is not None  # ARM-36: at the end all Warriors are face up
+    said += ", face up" if warrior["face_up"] else f", {'placed ' * turned}face down"
     if warrior["arrows"]:
         said += f", arrows {warrior['arrows']}"
     if warrior["reinforcement"] is not None:
@@ -279,7 +284,7 @@ def _shape(player: int, size: float, fill: str, stroke: str, width: float) -> st
 
 
 def _warrior(scene: Scene, warrior: dict[str, Any], readers: list[int]) -> str:
-    """Return a Warrior: light if face up, and otherwise dark, with its value or ?."""
+    """Return a Warrior with its value or ?: light if it was placed face up, otherwise dark."""
     player, paint = warrior["player"], paint_of(scene, warrior["player"])
     value = "?" if warrior["value"] is None else warrior["value"]
     drop = 5 if player == 2 else 0  # a triangle's middle is low
