@@ -132,8 +132,9 @@ def test_ada_28_a_turn_that_nobody_is_asked_for_counts() -> None:
     table.own("green", [table.post(name) for name in ("Centre", "North", "East")])
     table.claims = ["green"]
     table.turn("orange")
-    table.play("end")
+    said = told(table)  # orange's turn ends, and green's turn begins and ends
     assert table.winners == [0]
+    assert said.startswith("player 0 wins: green claimed victory, and one turn later still owns")
 
 
 def observed_claims(table: Table, seat: int) -> list[int]:
@@ -470,3 +471,16 @@ def test_a_claim_of_the_winner_that_is_not_judged_is_no_reason(claims: list[str]
     assert table.view["new_claims"] == ([] if claims else ["green"])
     said = told(table, f"attack {a} {b}", dice=[("combat", 1)])
     assert said == "player 0 wins: the others have nothing left to play with (ADA-29)."
+
+
+def test_a_new_claim_is_no_reason_at_the_end_of_its_own_turn() -> None:
+    table, move = one_step_from_victory("green")
+    a, b = table.plain_neighbours("green")
+    for colour in COLOURS[1:]:
+        table.put(table.home(colour), colour, 0)
+    table.put(a, "green", 1)
+    table.put(b, "orange", gold=1)
+    table.play(f"move {a} {b}", move)
+    assert table.winners is None
+    assert table.view["new_claims"] == ["green"]
+    assert told(table) == "player 0 wins: the others have nothing left to play with (ADA-29)."

@@ -70,8 +70,8 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
     Args:
         source: None for the standard chart, the path of a chart file or of a `.json` file, the text
             of a chart file (a string of several lines), a mapping as `Chart.as_dict` returns it,
-            the same as JSON text, or a `Chart`, which is checked again, because it may have been
-            changed since it was loaded.
+            the same as JSON text, or a `Chart`. A `Chart` that was changed since it was loaded is
+            read like a mapping, so it has no map.
 
     Raises:
         ChartError: the chart breaks ADA-1 to ADA-5 or cannot be read. The message says what is

@@ -1,1 +1,1 @@
-"""Armada's scripted player and the distance maps that it reads."""
+"""Armada's scripted player, its scores of actions, and the distance maps that it reads."""

@@ -101,10 +101,7 @@ FERRYING = 3  # a place with this number of bands sends one as the crew of a shi
 def worth_of_other_action(
     s: State, style: Style, colour: Int, maps: State, action: Int, fixed: State
 ) -> Int:
-    """Return the score of an action that is not a move, voyage or attack. The score of `end` is 0.
-
-    A higher score is better.
-    """
+    """Return the score of an action that is not a move, voyage or attack. `end` scores 0."""
     family = family_of(action, fixed)
     number = action - fixed.first[family]
     if family == LAUNCH:

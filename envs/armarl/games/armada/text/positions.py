@@ -77,9 +77,9 @@ def states_from(game: Game, view: Description, base: State) -> Iterator[State]:
         s["die"][i] = DIE_NAMES.index(thrown.word("die", DIE_NAMES, DIE_NAMES[0]) or "")
         s["face"][i] = thrown.number("face", 0, -100)
         s["thrown"] = i + 1
+    claims = _claims(view)
     for stage in _stages(s, view):
-        for claims in _claims(s, view):
-            yield from _chains(game, s, view, stage, claims)
+        yield from _chains(game, s, view, stage, claims)
 
 
 def _seat_players(s: Any, view: Description, players: int) -> None:
@@ -153,16 +153,11 @@ def _stages(s: Any, view: Description) -> list[int]:
     return [stage for stage in range(OVER + 1) if stage_name(stage) == said]
 
 
-def _claims(s: Any, view: Description) -> Iterator[list[int]]:
-    """Yield the possible claims (ADA-28).
-
-    Without the key `new_claims`, the claim of the colour in turn may be due or new.
-    """
+def _claims(view: Description) -> list[int]:
+    """Return the claims (ADA-28). Without the key `new_claims`, all of them are due."""
     colours, new = view.words("claims", COLOURS), view.words("new_claims", COLOURS)
     claims = [int(CLAIM_DUE) if colour in colours else 0 for colour in COLOURS]
-    yield [int(NEW_CLAIM) if c in new else old for c, old in zip(COLOURS, claims, strict=True)]
-    if "new_claims" not in view and claims[s["colour"][0]]:
-        yield [int(NEW_CLAIM) if c == s["colour"][0] else old for c, old in enumerate(claims)]
+    return [int(NEW_CLAIM) if c in new else old for c, old in zip(COLOURS, claims, strict=True)]
 
 
 # --- the open decision ---------------------------------------------------------------------------
