@@ -12,8 +12,7 @@ from aec_play import is_over
 from armarl import armada_v0
 from armarl.environments.aec import RawAECEnv
 from armarl.players.simple_players import GreedyPlayer
-from reference.armada.board import COLOURS
-from reference.armada.table import Table
+from reference.armada.table import LEFT, Table, last_band_of_orange
 
 
 def environment(table: Table) -> RawAECEnv:
@@ -89,18 +88,18 @@ def test_ada_32_shipyard_after_a_ship_was_scuttled() -> None:
     squares = [place for place in table.near if place not in table.chart][:5]
     for square in squares:
         table.sea(square)
-    city, home = table.cities("green")[0], table.home("green")
+    city = table.cities("green")[0]
     table.put(city, "green", 1, ship=True)
     env = environment(table)
     assert offered(env, "play shipyard") == set()
     play(env, f"scuttle {city}")
     assert env.describe()["box"] == 3
-    ports = {f"play shipyard {name}" for name in table.cities("green")}
-    assert offered(env, "play shipyard") == ports
+    assert offered(env, "play shipyard") == {
+        f"play shipyard {name}" for name in table.cities("green")
+    }
     play(env, f"play shipyard {city}")
     assert env.describe()["territories"][city]["ship"]
     assert env.describe()["box"] == 2
-    assert home not in ports
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
@@ -186,21 +185,13 @@ def test_ada_28_a_claim_that_does_not_hold_is_withdrawn(players: int) -> None:
     assert env.describe()["claims"] == []
 
 
-@pytest.mark.parametrize("left", ["nothing", "gold", "card", "enrolment"])
+@pytest.mark.parametrize("left", LEFT)
 def test_ada_29_the_last_bands(left: str) -> None:
-    table = Table(cards=True, enrolment=left == "enrolment")
-    a, b = table.plain_neighbours("green")
-    for colour in COLOURS[1:]:
-        table.put(table.home(colour), colour, 0)
-        if left == "enrolment" and colour != "orange":
-            table.own("green", table.lair(colour)[:4])  # green cannot enrol there
-    table.put(a, "green", 5)
-    table.put(b, "orange", 1, gold=int(left == "gold"))
-    table.hand(3, *(["gold-mine"] if left == "card" else []))
+    table, attack = last_band_of_orange(left, attackers=5)
     winners = [0] if left == "nothing" else None
     env = environment(table)
-    while not is_over(env) and env.describe()["territories"][b]["bands"]:
-        play(env, f"attack {a} {b}")
+    while not is_over(env) and env.describe()["territories"][attack.split()[2]]["bands"]:
+        play(env, attack)
     result = env.describe()["result"]
     assert (result and result["winners"]) == winners
     assert is_over(env) == (winners is not None)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reference.armada.board import COLOURS
-from reference.armada.table import Table
+from reference.armada.table import LEFT, Table, last_band_of_orange
 
 
 def round_of_ends(table: Table) -> None:
@@ -212,22 +212,11 @@ def test_ada_34_a_claim_in_a_raid_is_judged_at_the_end_of_the_next_own_turn() ->
     assert table.winners == [2]
 
 
-LEFT = ["nothing", "card", "gold", "enrolment"]
-
-
 @pytest.mark.parametrize("left", LEFT)
 def test_ada_29_a_player_is_out_without_bands_cards_gold_and_enrolment(left: str) -> None:
     """Regression: a player with a card, gold or land to enrol from was out after its last band."""
-    table = Table(cards=True, enrolment=left == "enrolment")
-    a, b = table.plain_neighbours("green")
-    for colour in COLOURS[1:]:
-        table.put(table.home(colour), colour, 0)
-        if left == "enrolment" and colour != "orange":
-            table.own("green", table.lair(colour)[:4])  # green cannot enrol there
-    table.put(a, "green", 2)
-    table.put(b, "orange", 1, gold=int(left == "gold"))
-    table.hand(3, *(["gold-mine"] if left == "card" else []))
-    table.play(f"attack {a} {b}", dice=[("combat", 1)])
+    table, attack = last_band_of_orange(left, attackers=2)
+    table.play(attack, dice=[("combat", 1)])
     assert table.winners == ([0] if left == "nothing" else None)
 
 
@@ -412,6 +401,17 @@ def told(table: Table, action: str = "end", **more: Any) -> str:
     return str(
         game.tell(table.match.states[0], (seat, game.actions.id(action)), before=before).words[-1]
     )
+
+
+def test_ada_28_a_new_claim_of_a_position_is_not_judged_at_the_end_of_its_turn() -> None:
+    table = Table()
+    table.own("green", [table.post(name) for name in ("Centre", "North", "East")])
+    table.claims = table.new_claims = ["green"]
+    round_of_ends(table)
+    assert table.winners is None
+    assert (table.view["claims"], table.view["new_claims"]) == (["green"], [])
+    table.play("end")
+    assert table.winners == [0]
 
 
 def test_ada_28_a_description_tells_a_new_claim_from_a_due_one() -> None:

@@ -176,7 +176,7 @@ def write_position(game: Game, states: States, position: dict[str, Any]) -> None
         nobodys = sum(land["bands"] for land in lands if land["colour"] == colour)
         s["reserve"][number] = position["reserve"].get(colour, BANDS - nobodys)
         s["claims"][number] = layout.CLAIM_DUE * (colour in position["claims"])
-        if colour in position.get("new_claims", ()):
+        if colour in position["new_claims"]:
             s["claims"][number] = layout.NEW_CLAIM
     s["supply_gold"], s["supply_tribes"] = position["supply"]["gold"], position["supply"]["tribes"]
     s["box"] = position["box"]

@@ -74,7 +74,7 @@ class Armada(Orders):
         self.hands, self.deck = [list(hand) for hand in view["hands"]], list(view["deck"])
         self.seen = self._dealt()
         self.played, self.claims = list(view["played"]), set(view["claims"])
-        self.laid_this_turn = set(view.get("new_claims", ()))
+        self.laid_this_turn = set(view["new_claims"])
         self.turn = {k: v for k, v in view["turn"].items() if k not in ("number", "stage")}
         self.turns_ended = view["turn"]["number"]
         self.interrupted = self.pending = self.result = None

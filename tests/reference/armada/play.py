@@ -191,6 +191,7 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
         },
         "interrupted": None,
         "claims": [c for c in game.playing if rng.random() < 0.3],
+        "new_claims": [],
         "hands": hands,
         "deck": deck,
         "played": played,

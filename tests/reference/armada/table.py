@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from armarl.games.make_game import make_game
-from reference.armada.board import BANDS, CARDS, GOLD, SHIPS, TRIBES
+from reference.armada.board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
 from reference.armada.checks import Match
 from reference.armada.game import Armada
 
@@ -41,6 +41,7 @@ class Table:
         self.hands: list[list[str]] = [[] for _ in range(players)]
         self.deck: list[str] | None = None
         self.claims: list[str] = []
+        self.new_claims: list[str] = []
         self.turn(self.reference.playing[0])
         self._begun = False
 
@@ -129,6 +130,7 @@ class Table:
             "turn": self._turn,
             "interrupted": None,
             "claims": self.claims,
+            "new_claims": self.new_claims,
             "hands": self.hands,
             "deck": deck if cards else [],
             "played": sorted((left - Counter(deck)).elements()) if cards else [],
@@ -178,3 +180,25 @@ class Table:
         """Return the winners ([] after the turn limit), or None if the game is not over."""
         result = self.view["result"]
         return None if result is None else result["winners"]
+
+
+LEFT = ["nothing", "card", "gold", "enrolment"]  # what orange has besides its last band (ADA-29)
+
+
+def last_band_of_orange(left: str, attackers: int) -> tuple[Table, str]:
+    """Return a table where orange has one band and all others but green none, and green's attack.
+
+    Args:
+        left: one of LEFT.
+        attackers: green's bands beside the last band of orange.
+    """
+    table = Table(cards=True, enrolment=left == "enrolment")
+    a, b = table.plain_neighbours("green")
+    for colour in COLOURS[1:]:
+        table.put(table.home(colour), colour, 0)
+        if left == "enrolment" and colour != "orange":
+            table.own("green", table.lair(colour)[:4])  # its owner cannot enrol there
+    table.put(a, "green", attackers)
+    table.put(b, "orange", 1, gold=int(left == "gold"))
+    table.hand(3, *(["gold-mine"] if left == "card" else []))
+    return table, f"attack {a} {b}"

@@ -21,7 +21,6 @@ from armarl.games.armada.chart.geography import (
     Chart,
     ChartError,
     Territory,
-    check_most,
 )
 
 LAIRS = (*COLOURS, CENTRAL)
@@ -66,6 +65,12 @@ def check_name(name: str, where: str) -> None:
     if _MARKUP.intersection(name):
         signs = " ".join(sorted(_MARKUP))
         raise ChartError(f"{where}: the name {shortened(name)} must not contain any of {signs}")
+
+
+def check_most(name: str, number: int, most: int) -> None:
+    """Raise ChartError if a chart has more than `most` items of a kind."""
+    if number > most:
+        raise ChartError(f"the chart has {number} {name}; at most {most} are allowed (ADA-5)")
 
 
 def check_sizes(territories: int, sea: int, borders: int) -> None:

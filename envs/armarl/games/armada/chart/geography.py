@@ -28,12 +28,6 @@ class ChartError(ValueError):
     """
 
 
-def check_most(name: str, number: int, most: int) -> None:
-    """Raise ChartError if a chart has more than `most` items of a kind."""
-    if number > most:
-        raise ChartError(f"the chart has {number} {name}; at most {most} are allowed (ADA-5)")
-
-
 @dataclass(frozen=True)
 class Territory:
     """A territory of the chart.
